@@ -4,7 +4,30 @@ import re
 
 def blanked(text):
     """The text with comments and the inside of string literals replaced by spaces, line ends kept."""
-    out, index, stack = [], 0, []
+    return separated(text)[0]
+
+
+def literals(text):
+    """The inside of string literals, everything else replaced by spaces, line ends kept.
+
+    A backslash stands where an interpolation starts.
+    """
+    return separated(text)[1]
+
+
+def spaces(text):
+    """As many spaces as the text is long, line ends kept."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def separated(text):
+    """The text once with nothing but code, and once with nothing but the inside of string literals."""
+    code, inside, index, stack = [], [], 0, []
+
+    def add(rest, literal=""):
+        code.append(rest)
+        inside.append(literal or spaces(rest))
+
     # The stack holds, for each open literal, its closing quotes; and for each interpolation, its open parentheses.
     while index < len(text):
         if stack and isinstance(stack[-1], str):
@@ -12,28 +35,28 @@ def blanked(text):
             hashes = quotes.lstrip('"')
             if text.startswith(quotes, index):
                 stack.pop()
-                out.append(" " * len(quotes))
+                add(" " * len(quotes))
                 index += len(quotes)
             elif text.startswith("\\" + hashes + "(", index):
                 stack.append(1)
-                out.append(" " * (2 + len(hashes)))
+                add(" " * (2 + len(hashes)), "\\" + " " * (1 + len(hashes)))
                 index += 2 + len(hashes)
             elif text.startswith("\\" + hashes, index) and index + 1 + len(hashes) < len(text):
-                out.append(" " * (1 + len(hashes)) + ("\n" if text[index + 1 + len(hashes)] == "\n" else " "))
+                add(" " * (1 + len(hashes)) + ("\n" if text[index + 1 + len(hashes)] == "\n" else " "))
                 index += 2 + len(hashes)
             else:
-                out.append("\n" if text[index] == "\n" else " ")
+                add(spaces(text[index]), text[index])
                 index += 1
             continue
         opening = re.compile(r'(#*)("""|")').match(text, index)
         if text.startswith("//", index):
             end = text.find("\n", index)
             end = len(text) if end < 0 else end
-            out.append(" " * (end - index))
+            add(" " * (end - index))
             index = end
         elif opening:
             stack.append(opening[2] + opening[1])
-            out.append(" " * len(opening[0]))
+            add(" " * len(opening[0]))
             index = opening.end()
         else:
             character = text[index]
@@ -42,9 +65,9 @@ def blanked(text):
                 if stack[-1] == 0:
                     stack.pop()
                     character = " "
-            out.append(character)
+            add(character)
             index += 1
-    return "".join(out)
+    return "".join(code), "".join(inside)
 
 
 TYPE = re.compile(

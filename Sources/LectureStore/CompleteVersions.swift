@@ -33,7 +33,9 @@ extension SQLiteDownloadIndex {
                 item.targetState != .remove, try !isLeased(content)
             else { return false }
             try connection.execute(
-                "UPDATE version SET is_outdated = 1 WHERE content_id = ? AND state = 1", content)
+                """
+                UPDATE version SET is_outdated = 1 WHERE content_id = ? AND state = \(sql: VersionState.current)
+                """, content)
             try discardUnfinished(of: content)
             switch successor {
             case .request(let request, let source): try setSource(request, source, of: content)
@@ -64,8 +66,9 @@ extension SQLiteDownloadIndex {
         try connection.execute("UPDATE version SET is_outdated = 0 WHERE id = ?", version.id)
         try connection.execute(
             """
-            UPDATE content SET state = 4, desire = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
-                error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, is_loaded = 1,
+            UPDATE content SET state = \(sql: ItemState.completed), desire = \(sql: TargetState.fetch),
+                stop_reason = NULL, error_code = NULL, error_detail = '', error_cause = '', attempts = 0,
+                next_attempt_ms = NULL, wait_set_ms = NULL, is_loaded = 1,
                 completed_ms = coalesce(?1, added_ms), source_url = coalesce(?2, source_url),
                 source_identity = coalesce(?3, source_identity), updated_ms = ?4
             WHERE id = ?5
@@ -128,7 +131,8 @@ extension SQLiteDownloadIndex {
     package func setDigest(_ version: CompleteVersion, _ sha256: [UInt8]) throws {
         try atomically {
             let changed = try connection.execute(
-                "UPDATE version SET sha256 = ? WHERE id = ? AND state = 1", sha256, version.id)
+                "UPDATE version SET sha256 = ? WHERE id = ? AND state = \(sql: VersionState.current)", sha256,
+                version.id)
             guard changed == 1 else { return }
             try connection.execute("UPDATE resource SET sha256 = ? WHERE id = ?", sha256, version.media.id)
             try connection.execute(
@@ -151,7 +155,7 @@ extension SQLiteDownloadIndex {
     /// Discards the version that is being built. An engine deletes its files with its next chores.
     func discardUnfinished(of content: ContentID) throws {
         guard let (version, _) = try building(content) else { return }
-        try retire(version, of: content, state: 3)
+        try retire(version, of: content, state: .discarded)
         try recount(content)
     }
 
@@ -159,8 +163,9 @@ extension SQLiteDownloadIndex {
     func queue(_ content: ContentID, now: Timestamp) throws {
         try connection.execute(
             """
-            UPDATE content SET state = 0, desire = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
-                error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, completed_ms = NULL,
+            UPDATE content SET state = \(sql: ItemState.queued), desire = \(sql: TargetState.fetch),
+                stop_reason = NULL, error_code = NULL, error_detail = '', error_cause = '', attempts = 0,
+                next_attempt_ms = NULL, wait_set_ms = NULL, completed_ms = NULL,
                 updated_ms = ?
             WHERE id = ? AND lease_owner IS NULL
             """, now, content)
@@ -173,7 +178,7 @@ extension Connection {
         let row = try first(
             """
             SELECT id, source_url, source_identity, completed_ms, is_outdated, sha256
-            FROM version INDEXED BY version_current WHERE content_id = ? AND state = 1
+            FROM version INDEXED BY version_current WHERE content_id = ? AND state = \(sql: VersionState.current)
             """, content
         ) { row -> (VersionID, String, [UInt8], Timestamp?, Bool, [UInt8]?) in
             (

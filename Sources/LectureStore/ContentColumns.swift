@@ -10,8 +10,8 @@ enum ContentColumns {
         content.error_cause, content.priority, content.position, content.bytes_total, content.bytes_proven, \
         content.chunks_total, content.chunks_proven, content.attempts, content.next_attempt_ms, content.sha256, \
         content.duration_ms, content.added_ms, content.completed_ms, \
-        CASE WHEN content.state = 4 THEN 0 ELSE (SELECT version.is_outdated FROM version \
-        WHERE version.content_id = content.id AND version.state = 1) END
+        CASE WHEN content.state = \(sql: ItemState.completed) THEN 0 ELSE (SELECT version.is_outdated FROM version \
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)) END
         """
 
     /// How many columns ``list`` has.
@@ -23,18 +23,19 @@ enum ContentColumns {
         (SELECT resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path \
         FROM version INDEXED BY version_current \
         CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id \
-        WHERE version.content_id = content.id AND version.state = 1 AND resource.role = 0 \
-        ORDER BY resource.position LIMIT 1)
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current) \
+        AND resource.role = \(sql: ResourceRole.media) ORDER BY resource.position LIMIT 1)
         """
 
     /// The columns for the engine, in the order that ``item(_:)`` reads: the list's columns first.
     static let item = """
         \(list), content.desire, content.is_gateway, content.is_loaded, content.headers, content.mirrors, \
         content.expected_sha256, content.expected_bytes, content.wait_set_ms, content.lease_fence, \
-        (SELECT version.id FROM version WHERE version.content_id = content.id AND version.state = 1), \
+        (SELECT version.id FROM version \
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)), \
         EXISTS (SELECT 1 FROM version JOIN resource ON resource.version_id = version.id \
-        WHERE version.content_id = content.id AND version.state = 1 AND version.is_outdated = 0 \
-        AND resource.proven_count < resource.chunk_count)
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current) \
+        AND version.is_outdated = 0 AND resource.proven_count < resource.chunk_count)
         """
 
     /// Reads the columns of ``list``.

@@ -105,7 +105,7 @@ enum ContentDetailColumns {
         CASE WHEN content.bytes_total IS NULL THEN (SELECT sum(resource.expected_bytes)
         FROM version INDEXED BY version_building
         CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id
-        WHERE version.content_id = content.id AND version.state = 0) END
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.building)) END
         """
 
     /// By key and not by row: the licence's code covers its key, so no change of another column hides it.
@@ -116,8 +116,9 @@ enum ContentDetailColumns {
         """
         (SELECT resource.file_path FROM version INDEXED BY version_current
         CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id
-        WHERE version.content_id = content.id AND version.state = 1 AND resource.role = \(role.rawValue)
-        AND resource.state = \(ResourceRecord.State.finalized.rawValue) AND resource.seal = 0
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)
+        AND resource.role = \(sql: role) AND resource.state = \(sql: ResourceRecord.State.finalized)
+        AND resource.seal = \(sql: SealState.plain)
         ORDER BY resource.position LIMIT 1)
         """
     }

@@ -105,17 +105,18 @@ struct ContentList {
 
     /// States and conditions, one of which must be true.
     private static func alternatives(_ filter: ContentFilter) -> [String] {
-        let states = filter.states.map { "content.state = \($0.rawValue)" }
+        let states = filter.states.map { "content.state = \(sql: $0)" }
         let conditions = filter.conditions.map { condition in
             switch condition {
             case .outdated:
                 """
                 EXISTS (SELECT 1 FROM version INDEXED BY version_outdated WHERE version.content_id = content.id \
-                AND version.state = 1 AND version.is_outdated = 1)
+                AND version.state = \(sql: VersionState.current) AND version.is_outdated = 1)
                 """
             case .damaged:
                 """
-                content.state <> 4 AND content.error_code IN (\(LectureError.Code.damaged.number), \
+                content.state <> \(sql: ItemState.completed) \
+                AND content.error_code IN (\(LectureError.Code.damaged.number), \
                 \(LectureError.Code.mediaMissing.number))
                 """
             }

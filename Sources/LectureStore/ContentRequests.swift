@@ -164,9 +164,9 @@ extension SQLiteDownloadIndex {
     ) throws {
         try connection.execute(
             """
-            UPDATE content SET desire = 0, source_url = ?, priority = ?, headers = ?, mirrors = ?,
-                title = coalesce(?, title), course = coalesce(?, course), teacher = coalesce(?, teacher),
-                folder = coalesce(?, folder), updated_ms = ?
+            UPDATE content SET desire = \(sql: TargetState.fetch), source_url = ?, priority = ?, headers = ?,
+                mirrors = ?, title = coalesce(?, title), course = coalesce(?, course),
+                teacher = coalesce(?, teacher), folder = coalesce(?, folder), updated_ms = ?
             WHERE id = ?
             """,
             keepsSource ? known.content.sourceURL : request.url,
@@ -229,9 +229,9 @@ extension SQLiteDownloadIndex {
         }
         try connection.execute(
             """
-            UPDATE content SET desire = 0, source_url = ?, source_identity = ?, is_gateway = ?, is_loaded = ?,
-                priority = ?, headers = ?, mirrors = ?, title = coalesce(?, title), course = coalesce(?, course),
-                teacher = coalesce(?, teacher), folder = coalesce(?, folder),
+            UPDATE content SET desire = \(sql: TargetState.fetch), source_url = ?, source_identity = ?,
+                is_gateway = ?, is_loaded = ?, priority = ?, headers = ?, mirrors = ?, title = coalesce(?, title),
+                course = coalesce(?, course), teacher = coalesce(?, teacher), folder = coalesce(?, folder),
                 expected_sha256 = coalesce(?, expected_sha256), expected_bytes = coalesce(?, expected_bytes),
                 updated_ms = ?
             WHERE id = ?
@@ -280,9 +280,10 @@ extension SQLiteDownloadIndex {
     func startAnew(_ condition: String, _ values: [SQLiteValue], now: Timestamp) throws {
         try connection.execute(
             """
-            UPDATE content SET state = 0, stop_reason = NULL, error_code = NULL, error_detail = '', error_cause = '',
-                attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, updated_ms = ?
-            WHERE \(condition) AND lease_owner IS NULL AND state <> 4
+            UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, error_code = NULL,
+                error_detail = '', error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+                updated_ms = ?
+            WHERE \(condition) AND lease_owner IS NULL AND state <> \(sql: ItemState.completed)
             """, values: [now.sqliteValue] + values)
     }
 

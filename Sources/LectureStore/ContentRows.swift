@@ -123,30 +123,18 @@ extension SQLiteDownloadIndex {
         try connection.query(
             """
             SELECT id FROM content INDEXED BY content_removal
-            WHERE desire = 3 AND lease_owner IS NULL ORDER BY id LIMIT ?
+            WHERE desire = \(sql: TargetState.remove) AND lease_owner IS NULL ORDER BY id LIMIT ?
             """, limit
         ) { $0.id(0) }
     }
 
     /// Recounts a lecture's bytes and chunks from the resources of the version being built or, without one, of the
     /// current one.
-    func recount(_ content: ContentID) throws {
-        try connection.execute(
-            """
-            UPDATE content SET (bytes_total, bytes_proven, chunks_total, chunks_proven) = (
-                SELECT sum(total_bytes), coalesce(sum(proven_bytes), 0), coalesce(sum(chunk_count), 0),
-                       coalesce(sum(proven_count), 0)
-                FROM resource WHERE version_id = (
-                    SELECT id FROM version WHERE content_id = ?1 AND state IN (0, 1) ORDER BY state LIMIT 1))
-            WHERE id = ?1
-            """, content)
-    }
+    func recount(_ content: ContentID) throws { try connection.execute(VersionStatements.recount, content) }
 
     /// Whether the lecture's counters count this version.
     func isCounted(_ version: VersionID, content: ContentID) throws -> Bool {
-        let counted: VersionID? = try connection.first(
-            "SELECT id FROM version WHERE content_id = ? AND state IN (0, 1) ORDER BY state LIMIT 1", content
-        ) { $0.id(0) }
+        let counted: VersionID? = try connection.first(VersionStatements.countedVersion, content) { $0.id(0) }
         return counted == version
     }
 }

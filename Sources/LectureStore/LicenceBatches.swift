@@ -73,18 +73,20 @@ extension SQLiteLicenceLedger {
         let order = condition == .fresh ? "urgency_ms, licence_id" : "next_attempt_ms"
         return """
             SELECT licence_id, urgency_ms FROM renewal INDEXED BY \(index)
-            WHERE run_id = \(run.value) AND state = 0 AND owner_id IS NULL AND \(condition.sql)
+            WHERE run_id = \(run.value) AND state = \(sql: RenewalState.wanted) AND owner_id IS NULL
+                AND \(condition.sql)
             ORDER BY \(order) LIMIT ?
             """
     }
 
     /// Records that a licence of a run is renewed, or has failed for this run.
     package func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws {
+        let state: RenewalState = error == nil ? .renewed : .failed
         try connection.execute(
             """
             UPDATE renewal SET state = ?, owner_id = NULL, error_code = ?, error_detail = ?
             WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
-            """, error == nil ? 1 : 2, error?.code.number, error?.detail ?? "", run, key)
+            """, state.rawValue, error?.code.number, error?.detail ?? "", run, key)
     }
 
     /// The licences that a run has renewed.
@@ -92,7 +94,7 @@ extension SQLiteLicenceLedger {
         try connection.query(
             """
             SELECT licence.content_key FROM renewal CROSS JOIN licence ON licence.id = renewal.licence_id
-            WHERE renewal.run_id = ? AND renewal.state = 1 ORDER BY licence.id
+            WHERE renewal.run_id = ? AND renewal.state = \(sql: RenewalState.renewed) ORDER BY licence.id
             """, run
         ) { ContentKey(stored: $0.text(0)) }
     }
@@ -102,7 +104,8 @@ extension SQLiteLicenceLedger {
         try connection.execute(
             """
             UPDATE renewal SET owner_id = NULL
-            WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?) AND state = 0
+            WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
+                AND state = \(sql: RenewalState.wanted)
             """, run, key)
     }
 
@@ -112,14 +115,14 @@ extension SQLiteLicenceLedger {
         let taken: [(owner: OwnerID, count: Int)] = try connection.query(
             """
             SELECT owner_id, count(*) FROM renewal INDEXED BY renewal_owner
-            WHERE owner_id IS NOT NULL AND run_id = ? AND state = 0 GROUP BY owner_id
+            WHERE owner_id IS NOT NULL AND run_id = ? AND state = \(sql: RenewalState.wanted) GROUP BY owner_id
             """, run
         ) { ($0.id(0), $0.int(1)) }
         var progress = RenewalProgress()
         progress.wanted = counts.wanted - taken.reduce(0) { $0 + $1.count }
         (progress.renewed, progress.failed) = (counts.renewed, counts.failed)
         progress.elsewhere = taken.filter { !claimants.contains($0.owner) }.reduce(0) { $0 + $1.count }
-        let unowned = "run_id = ? AND state = 0 AND owner_id IS NULL"
+        let unowned = "run_id = ? AND state = \(sql: RenewalState.wanted) AND owner_id IS NULL"
         let isDueNow = try connection.first(
             "SELECT 1 FROM renewal INDEXED BY renewal_fresh WHERE \(unowned) AND next_attempt_ms IS NULL LIMIT 1", run
         ) { _ in true }
@@ -140,10 +143,10 @@ extension SQLiteLicenceLedger {
         _ = try connection.query(
             "SELECT state, count(*) FROM renewal INDEXED BY renewal_state WHERE run_id = ? GROUP BY state", run
         ) { row in
-            switch row.int(0) {
-            case 0: counts.wanted = row.int(1)
-            case 1: counts.renewed = row.int(1)
-            default: counts.failed = row.int(1)
+            switch RenewalState(rawValue: row.int(0)) {
+            case .wanted: counts.wanted = row.int(1)
+            case .renewed: counts.renewed = row.int(1)
+            case .failed, nil: counts.failed = row.int(1)
             }
         }
         return counts
@@ -156,7 +159,7 @@ extension SQLiteLicenceLedger {
             let ended = try connection.execute(
                 """
                 UPDATE renewal_run SET ended_ms = ?2 WHERE id = ?1 AND ended_ms IS NULL
-                    AND NOT EXISTS (SELECT 1 FROM renewal WHERE run_id = ?1 AND state = 0)
+                    AND NOT EXISTS (SELECT 1 FROM renewal WHERE run_id = ?1 AND state = \(sql: RenewalState.wanted))
                 """, run, now)
             guard ended == 1 else { return }
             try connection.execute("DELETE FROM renewal_run WHERE ended_ms IS NOT NULL AND id <> ?", run)

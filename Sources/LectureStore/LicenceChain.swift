@@ -49,7 +49,10 @@ extension SQLiteLicenceLedger {
     /// Whether the row of an existing lecture's licence is granted and trusted.
     package func hasBelievedLicences() throws -> Bool {
         try connection.first(
-            "SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND suspicion = 0 LIMIT 1"
+            """
+            SELECT 1 FROM licence
+            WHERE content_id IS NOT NULL AND form IS NOT NULL AND suspicion = \(LicenceSuspicion.noneStored) LIMIT 1
+            """
         ) { _ in true } ?? false
     }
 
@@ -127,7 +130,7 @@ extension SQLiteLicenceLedger {
         _ = try connection.query("SELECT \(LicenceColumns.list) FROM licence") { row in
             areMarked = areMarked && row.int(LicenceColumns.suspicion) == LicenceSuspicion.copied.rawValue
             form.cut(to: start)
-            LicenceColumns.encode(row, into: &form, suspicion: 0)
+            LicenceColumns.encode(row, into: &form, suspicion: LicenceSuspicion.noneStored)
             sum += codes.term(codes.code(form))
         }
         return areMarked && sum == codes.sum(in: own) ? own.row : nil
@@ -200,7 +203,7 @@ extension SQLiteLicenceLedger {
     package func suspectAll(_ suspicion: LicenceSuspicion) throws { try mark(suspicion.rawValue) }
 
     /// Marks every licence as trusted and recomputes all codes and their sum.
-    package func believeAll() throws { try mark(0) }
+    package func believeAll() throws { try mark(LicenceSuspicion.noneStored) }
 
     private func mark(_ suspicion: Int) throws {
         try atomically {

@@ -64,7 +64,8 @@ enum LicenceColumns {
             policy.bookmarksAreReadOnly.sqliteValue, (record?.countUsed ?? 0).sqliteValue,
             (record?.playTimeUsed ?? .zero).milliseconds.sqliteValue, (record?.isForceExpired ?? false).sqliteValue,
             (record?.isDeleted ?? false).sqliteValue, (record?.wasSeenExpired ?? false).sqliteValue,
-            entry.owesCompletion.sqliteValue, (entry.suspicion?.rawValue ?? 0).sqliteValue, entry.issued.sqliteValue,
+            entry.owesCompletion.sqliteValue,
+            (entry.suspicion?.rawValue ?? LicenceSuspicion.noneStored).sqliteValue, entry.issued.sqliteValue,
             entry.tokenID.sqliteValue, entry.granted.sqliteValue, entry.checked.sqliteValue, entry.token.sqliteValue,
             (entry.grantingKeys?.text).sqliteValue,
         ]

@@ -116,7 +116,7 @@ struct LicenceRows {
         _ selection: RenewalSelection, _ kind: RenewalKind = .renewal, now: Timestamp
     ) -> [(condition: String, values: [SQLiteValue])] {
         let fits = "licence.content_id IS NOT NULL AND licence.callback_url <> '' AND licence.form IS NOT NULL"
-        let unbelieved = kind == .regrant ? " AND licence.suspicion <> 0" : ""
+        let unbelieved = kind == .regrant ? " AND licence.suspicion <> \(LicenceSuspicion.noneStored)" : ""
         let alive = "\(fits) AND licence.is_deleted = 0\(unbelieved)"
         let order = "ORDER BY licence.deadline_ms, licence.content_id"
         switch selection {

@@ -25,13 +25,20 @@ extension SQLiteDownloadIndex {
         try atomically {
             try connection.execute(
                 """
-                UPDATE content SET state = 5, stop_reason = 1, next_attempt_ms = NULL, wait_set_ms = NULL,
-                    error_code = CASE desire WHEN 2 THEN ? END, error_detail = '', error_cause = '', updated_ms = ?
-                WHERE lease_owner = ? AND state IN (0, 1, 2, 3) AND desire IN (1, 2)
+                UPDATE content SET state = \(sql: ItemState.stopped), stop_reason = \(sql: StopReason.user),
+                    next_attempt_ms = NULL, wait_set_ms = NULL,
+                    error_code = CASE desire WHEN \(sql: TargetState.cancel) THEN ? END, error_detail = '',
+                    error_cause = '', updated_ms = ?
+                WHERE lease_owner = ?
+                    AND state IN \(sql: [ItemState.queued, .loading, .downloading, .verifying])
+                    AND desire IN \(sql: [TargetState.pause, .cancel])
                 """, LectureError.Code.cancelled.number, now, owner)
             // Removals stay as they are: their target state brings them to the next reconciler.
             try connection.execute(
-                "UPDATE content SET state = 0, updated_ms = ? WHERE lease_owner = ? AND state IN (1, 2, 3)", now, owner)
+                """
+                UPDATE content SET state = \(sql: ItemState.queued), updated_ms = ?
+                WHERE lease_owner = ? AND state IN \(sql: [ItemState.loading, .downloading, .verifying])
+                """, now, owner)
             try connection.execute("UPDATE content SET lease_owner = NULL WHERE lease_owner = ?", owner)
         }
     }
@@ -58,16 +65,18 @@ extension SQLiteDownloadIndex {
         try atomically {
             try connection.execute(
                 """
-                UPDATE content SET state = 0, stop_reason = NULL, attempts = 0, next_attempt_ms = NULL,
-                    wait_set_ms = NULL
-                WHERE desire = 0 AND lease_owner IS NULL
-                    AND (state = 5 AND stop_reason IN (?, ?, ?) OR state = 6 AND error_code IN (?, ?))
+                UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0,
+                    next_attempt_ms = NULL, wait_set_ms = NULL
+                WHERE desire = \(sql: TargetState.fetch) AND lease_owner IS NULL
+                    AND (state = \(sql: ItemState.stopped) AND stop_reason IN (?, ?, ?)
+                        OR state = \(sql: ItemState.failed) AND error_code IN (?, ?))
                 """, StopReason.network, StopReason.space, StopReason.quota, LectureError.Code.damaged.number,
                 LectureError.Code.mediaMissing.number)
             return try connection.execute(
                 """
                 INSERT OR IGNORE INTO run_item(run_id, content_id)
-                SELECT ?, id FROM content WHERE state NOT IN (4, 7) AND desire = 0
+                SELECT ?, id FROM content
+                WHERE state NOT IN \(sql: [ItemState.completed, .removing]) AND desire = \(sql: TargetState.fetch)
                 """, run)
         }
     }
@@ -108,20 +117,14 @@ extension SQLiteDownloadIndex {
         // Queried before writing: most of the time nothing is due, and then no write lock is taken.
         let due: [ContentID] = try connection.query(
             """
-            SELECT content.id FROM \(source) AND content.stop_reason NOT IN (\(Self.lasting))
-              AND content.next_attempt_ms IS NOT NULL AND \(Self.isDue("?2"))
+            SELECT content.id FROM \(source) AND content.stop_reason NOT IN \(QueueStatements.lasting)
+              AND content.next_attempt_ms IS NOT NULL AND \(QueueStatements.isDue("?2"))
             """, run, now
         ) { $0.id(0) }
         guard !due.isEmpty else { return 0 }
         return try atomically {
             try due.reduce(0) { count, content in
-                try count
-                    + connection.execute(
-                        """
-                        UPDATE content SET state = 0, stop_reason = NULL, updated_ms = ?
-                        WHERE id = ? AND state = 5 AND stop_reason NOT IN (\(Self.lasting))
-                            AND desire = 0 AND lease_owner IS NULL
-                        """, now, content)
+                try count + connection.execute(QueueStatements.requeue, now, content)
             }
         }
     }
@@ -135,7 +138,7 @@ extension SQLiteDownloadIndex {
         let stopped = try connection.first(
             """
             SELECT min(content.next_attempt_ms) FROM \(try unleased(.stopped, of: run))
-              AND content.stop_reason NOT IN (\(Self.lasting))
+              AND content.stop_reason NOT IN \(QueueStatements.lasting)
             """, run
         ) { $0.optionalTimestamp(0) }
         return [queued, stopped].compactMap { $0 ?? nil }.min()
@@ -157,7 +160,9 @@ extension SQLiteDownloadIndex {
     /// The target states of lectures this owner has leased whose target state is not `fetch`.
     package func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)] {
         try connection.query(
-            "SELECT id, desire FROM content WHERE lease_owner = ? AND desire <> 0 ORDER BY id", owner
+            """
+            SELECT id, desire FROM content WHERE lease_owner = ? AND desire <> \(sql: TargetState.fetch) ORDER BY id
+            """, owner
         ) { row in (row.id(0), try row.enumeration(1, TargetState.self)) }
     }
 
@@ -166,34 +171,13 @@ extension SQLiteDownloadIndex {
     /// How many rows of the queue are checked before the run's own items.
     private static let headLength = 256
 
-    /// The permanent stop reasons.
-    private static let lasting = "\(StopReason.user.rawValue), \(StopReason.licenceRefused.rawValue)"
-
-    /// When a waiting row is due. A wait counts as over when the clock was set back further than its length, since
-    /// otherwise a wrong clock could block an item for years.
-    private static func isDue(_ now: String) -> String {
-        """
-        (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= \(now) \
-        OR content.wait_set_ms - \(now) > content.next_attempt_ms - content.wait_set_ms)
-        """
-    }
-
     /// Searches the head of the whole queue, where the run's items usually are: at most a fixed number of rows, however
     /// long the queue is.
     private func dueAtHead(
         of run: RunID, limit: Int, now: Timestamp
     ) throws -> (found: [ContentID], isCut: Bool) {
         var seen = 0
-        let rows: [ContentID?] = try connection.query(
-            """
-            SELECT content.id,
-                   content.desire = 0 AND content.lease_owner IS NULL AND \(Self.isDue("?1"))
-                   AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ?2 AND content_id = content.id)
-            FROM content INDEXED BY content_state_priority
-            WHERE content.state = 0
-            ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
-            """, now, run, Self.headLength
-        ) { row in
+        let rows: [ContentID?] = try connection.query(QueueStatements.headOfQueue, now, run, Self.headLength) { row in
             seen += 1
             return row.bool(1) ? row.id(0) : nil
         }
@@ -202,14 +186,7 @@ extension SQLiteDownloadIndex {
 
     /// Searches every item of the run.
     private func dueAnywhere(in run: RunID, limit: Int, now: Timestamp) throws -> [ContentID] {
-        try connection.query(
-            """
-            SELECT content.id FROM run_item CROSS JOIN content ON content.id = run_item.content_id
-            WHERE run_item.run_id = ?2 AND content.state = 0 AND content.desire = 0 AND content.lease_owner IS NULL
-              AND \(Self.isDue("?1"))
-            ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
-            """, now, run, limit
-        ) { $0.id(0) }
+        try connection.query(QueueStatements.dueItems, now, run, limit) { $0.id(0) }
     }
 
     private func take(_ content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
@@ -228,7 +205,10 @@ extension SQLiteDownloadIndex {
         let items = try connection.first(
             "SELECT count(*) FROM (SELECT 1 FROM run_item WHERE run_id = ? LIMIT ?)", run, inState + 1
         ) { $0.int(0) }
-        let isWanted = "content.state = \(state.rawValue) AND content.desire = 0 AND content.lease_owner IS NULL"
+        let isWanted = """
+            content.state = \(sql: state) AND content.desire = \(sql: TargetState.fetch) \
+            AND content.lease_owner IS NULL
+            """
         if (items ?? 0) <= inState {
             return """
                 run_item CROSS JOIN content ON content.id = run_item.content_id

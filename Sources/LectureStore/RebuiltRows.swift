@@ -110,7 +110,8 @@ extension SQLiteDownloadIndex {
             """
             INSERT INTO version(content_id, number, state, sha256, created_ms, completed_ms, source_url,
                 source_identity)
-            SELECT ?1, coalesce(max(number), 0) + 1, 1, ?2, ?3, ?3, ?4, ?5 FROM version WHERE content_id = ?1
+            SELECT ?1, coalesce(max(number), 0) + 1, \(sql: VersionState.current), ?2, ?3, ?3, ?4, ?5
+            FROM version WHERE content_id = ?1
             """, content, media.sha256, now, request.url, source.identity)
         let version = VersionID(connection.lastInsertedID)
         try connection.execute(

@@ -91,12 +91,7 @@ struct KnownReport {
             return nil
         }
         return try connection.first(
-            """
-            SELECT report.id, report.lane_id, lms_lane.client_user_id, lms_lane.session, lms_lane.target_id,
-                report.first_target, report.sequence, report.state = 0 AND report.flight_id IS NULL, report.content,
-                report.course, report.note, report."values"
-            FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.uuid = ?
-            """, uuid
+            byID, uuid
         ) { row in
             KnownReport(
                 id: row.id(0), uuid: uuid, queue: row.int64(1), user: row.text(2), session: row.text(3),
@@ -106,6 +101,13 @@ struct KnownReport {
                 note: row.optionalText(10), values: row.text(11))
         }
     }
+
+    private static let byID = """
+        SELECT report.id, report.lane_id, lms_lane.client_user_id, lms_lane.session, lms_lane.target_id,
+            report.first_target, report.sequence, report.state = \(sql: ReportState.pending)
+                AND report.flight_id IS NULL, report.content, report.course, report.note, report."values"
+        FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.uuid = ?
+        """
 
     /// Whether a report matches the stored one. Texts are compared byte by byte: two spellings of a letter are two
     /// texts.

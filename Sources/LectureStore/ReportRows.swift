@@ -204,7 +204,7 @@ struct ReportSearch {
 
     private func among(_ states: Set<ReportState>) -> ReportSearch {
         guard !states.isEmpty, states.count < ReportState.allCases.count else { return self }
-        let numbers = states.map(\.rawValue).sorted().map(String.init).joined(separator: ", ")
-        return ReportSearch(source: source, conditions: conditions + ["report.state IN (\(numbers))"], values: values)
+        let among = "report.state IN \(sql: states.sorted { $0.rawValue < $1.rawValue })"
+        return ReportSearch(source: source, conditions: conditions + [among], values: values)
     }
 }

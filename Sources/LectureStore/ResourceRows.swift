@@ -154,7 +154,10 @@ extension SQLiteDownloadIndex {
     /// Bytes of all planned resources that are not discarded: what the quota counts.
     package func plannedBytes() throws -> UInt64 {
         try connection.first(
-            "SELECT coalesce(sum(total_bytes), 0) FROM resource INDEXED BY resource_planned WHERE state IN (1, 2, 3)"
+            """
+            SELECT coalesce(sum(total_bytes), 0) FROM resource INDEXED BY resource_planned
+            WHERE state IN \(sql: [ResourceRecord.State.planned, .committed, .finalized])
+            """
         ) { $0.uint64(0) } ?? 0
     }
 }

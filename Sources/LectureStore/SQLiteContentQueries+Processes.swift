@@ -8,7 +8,8 @@ extension SQLiteContentQueries {
     package func unfinishedResources(_ key: ContentKey) throws -> [ResourceRecord]? {
         try consistently {
             let version: VersionID? = try connection.first(
-                "SELECT id FROM version WHERE content_id = ? AND state = 0", try connection.contentID(key)
+                "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)",
+                try connection.contentID(key)
             ) { $0.id(0) }
             return try version.map { try connection.resources(of: $0) }
         }
@@ -53,10 +54,9 @@ extension SQLiteContentQueries {
             JOIN run ON run.owner_id = ?2
             JOIN run_item ON run_item.run_id = run.id
             JOIN content AS other ON other.id = run_item.content_id
-            WHERE mine.id = ?1 AND other.id <> mine.id AND other.desire = 0
-                AND (other.state IN (\(ItemState.loading.rawValue), \(ItemState.downloading.rawValue),
-                        \(ItemState.verifying.rawValue))
-                    OR other.state = \(ItemState.queued.rawValue) AND (other.priority > mine.priority
+            WHERE mine.id = ?1 AND other.id <> mine.id AND other.desire = \(sql: TargetState.fetch)
+                AND (other.state IN \(sql: [ItemState.loading, .downloading, .verifying])
+                    OR other.state = \(sql: ItemState.queued) AND (other.priority > mine.priority
                         OR other.priority = mine.priority AND (other.position, other.id) < (mine.position, mine.id)))
             """
         return try connection.first(sql, try connection.contentID(key), owner) { $0.int(0) } ?? 0

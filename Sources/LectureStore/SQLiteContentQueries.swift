@@ -56,7 +56,7 @@ package final class SQLiteContentQueries: ContentQueries {
         let rows = try connection.query(
             """
             SELECT content.id, content.key, \(ContentColumns.media) FROM content INDEXED BY content_state
-            WHERE content.state = 4 AND content.id > ? ORDER BY content.id LIMIT ?
+            WHERE content.state = \(sql: ItemState.completed) AND content.id > ? ORDER BY content.id LIMIT ?
             """, content ?? ContentID(0), limit
         ) { row -> (ContentID, ContentKey, FinalizedFile?) in
             (row.id(0), ContentKey(stored: row.text(1)), ContentColumns.media(row, 2))
@@ -74,7 +74,8 @@ package final class SQLiteContentQueries: ContentQueries {
             SELECT resource.id, resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path
             FROM resource JOIN version ON version.id = resource.version_id
             JOIN content ON content.id = version.content_id
-            WHERE resource.id > ? AND resource.state = ? AND version.state = 1 AND content.desire <> 3
+            WHERE resource.id > ? AND resource.state = ? AND version.state = \(sql: VersionState.current)
+                AND content.desire <> \(sql: TargetState.remove)
             ORDER BY resource.id LIMIT ?
             """, resource ?? ResourceID(0), ResourceRecord.State.finalized.rawValue, limit
         ) { row -> (ResourceID, FinalizedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
@@ -108,8 +109,9 @@ package final class SQLiteContentQueries: ContentQueries {
 
     /// How many lectures are still to be removed, by any process.
     package func removalsLeft() throws -> Int {
-        try connection.first("SELECT count(*) FROM content INDEXED BY content_removal WHERE desire = 3") { $0.int(0) }
-            ?? 0
+        try connection.first(
+            "SELECT count(*) FROM content INDEXED BY content_removal WHERE desire = \(sql: TargetState.remove)"
+        ) { $0.int(0) } ?? 0
     }
 
     /// Counts by state and bytes.
@@ -154,7 +156,8 @@ package final class SQLiteContentQueries: ContentQueries {
         try consistently {
             let version: VersionID? = try connection.first(
                 """
-                SELECT id FROM version WHERE content_id = ? AND state IN (0, 1) ORDER BY state DESC LIMIT 1
+                SELECT id FROM version WHERE content_id = ? AND state IN \(sql: [VersionState.building, .current])
+                ORDER BY state DESC LIMIT 1
                 """, try connection.contentID(key)
             ) { $0.id(0) }
             return try version.map { try connection.resources(of: $0) } ?? []

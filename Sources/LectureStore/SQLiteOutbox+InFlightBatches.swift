@@ -15,7 +15,7 @@ extension SQLiteOutbox {
     /// The open rows of a session queue with the lowest numbers.
     static let openRows = """
         SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_lane
-        WHERE lane_id = ? AND state < 2 ORDER BY sequence, id LIMIT ?
+        WHERE lane_id = ? AND state \(ReportState.isOpen) ORDER BY sequence, id LIMIT ?
         """
 
     /// The rows for planning a target.
@@ -43,11 +43,7 @@ extension SQLiteOutbox {
     package func supersede(_ reports: [OutboxID], now: Timestamp) throws {
         try atomically {
             for report in reports {
-                try connection.execute(
-                    """
-                    UPDATE report SET state = 4, changed_ms = ?
-                    WHERE id = ? AND state = 0 AND is_sealed = 0 AND flight_id IS NULL
-                    """, now, report)
+                try connection.execute(ReportStatements.markSuperseded, now, report)
             }
         }
     }
@@ -71,21 +67,14 @@ extension SQLiteOutbox {
             if let found, known.insert(found.id).inserted { queues.append(found) }
         }
         return try queues.flatMap { queue in
-            try connection.query(
-                """
-                SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_session
-                WHERE lane_id = ? AND (is_cumulative = 1 OR state = 4) ORDER BY sequence, id
-                """, queue.id
-            ) { try Self.planRow($0, queue.queue) }
+            try connection.query(ReportStatements.cumulativeRows, queue.id) { try Self.planRow($0, queue.queue) }
         }
     }
 
     /// Makes superseded reports pending again.
     package func restore(_ reports: [OutboxID]) throws {
         try atomically {
-            for report in reports {
-                try connection.execute("UPDATE report SET state = 0 WHERE id = ? AND state = 4", report)
-            }
+            for report in reports { try connection.execute(ReportStatements.restoreSuperseded, report) }
         }
     }
 
@@ -115,19 +104,12 @@ extension SQLiteOutbox {
     }
 
     private func requireFree(_ report: OutboxID, target: TargetID) throws {
-        let isFree = try connection.first(
-            """
-            SELECT report.state = 0 AND report.flight_id IS NULL AND lms_lane.flight_id IS NULL
-                AND lms_lane.target_id = ?
-            FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.id = ?
-            """, target, report
-        ) { $0.bool(0) }
+        let isFree = try connection.first(ReportStatements.isFree, target, report) { $0.bool(0) }
         guard isFree == true else { throw LectureError(.leaseLost) }
     }
 
     private func lease(_ report: OutboxID, _ inFlightBatch: InFlightBatchID, isSealed: Bool) throws {
-        try connection.execute(
-            "UPDATE report SET state = 1, flight_id = ?, is_sealed = ? WHERE id = ?", inFlightBatch, isSealed, report)
+        try connection.execute(ReportStatements.markLeased, inFlightBatch, isSealed, report)
     }
 
     /// Replaces the current body by the next one.
@@ -137,9 +119,7 @@ extension SQLiteOutbox {
         try atomically {
             try requireInFlightBatch(inFlightBatch, owner)
             for report in frozen.reports {
-                let isHeld = try connection.first(
-                    "SELECT flight_id = ? AND state = 1 FROM report WHERE id = ?", inFlightBatch, report
-                ) { $0.bool(0) }
+                let isHeld = try connection.first(ReportStatements.isHeld, inFlightBatch, report) { $0.bool(0) }
                 guard isHeld == true else { throw LectureError(.leaseLost) }
             }
             // What is still frozen was refused together, and divided: that was an attempt too.
@@ -196,20 +176,10 @@ extension SQLiteOutbox {
             for report in reports {
                 if let reason {
                     try connection.execute(
-                        """
-                        UPDATE report SET state = 3, dead_reason = ?, is_sealed = 0, flight_id = NULL,
-                            attempts = attempts + 1, changed_ms = ?, answer_ms = ?, answer_status = ?, answer_text = ?
-                        WHERE id = ? AND flight_id = ? AND state = 1
-                        """, reason.rawValue, now, answer.at, answer.status, AnswerLimit.text(answer.text), report,
-                        inFlightBatch)
+                        ReportStatements.markDead, reason.rawValue, now, answer.at, answer.status,
+                        AnswerLimit.text(answer.text), report, inFlightBatch)
                 } else {
-                    try connection.execute(
-                        """
-                        UPDATE report SET state = 2, dead_reason = NULL, is_sealed = 0, flight_id = NULL,
-                            attempts = attempts + 1, changed_ms = ?, answer_ms = NULL, answer_status = NULL,
-                            answer_text = NULL
-                        WHERE id = ? AND state <> 2
-                        """, now, report)
+                    try connection.execute(ReportStatements.markDelivered, now, report)
                 }
             }
         }
@@ -234,7 +204,9 @@ extension SQLiteOutbox {
     /// Dissolves a request: its reports are pending again, its id and its bytes are deleted.
     func dissolve(_ inFlightBatch: InFlightBatchID) throws {
         try connection.execute(
-            "UPDATE report SET state = 0, is_sealed = 0, flight_id = NULL WHERE flight_id = ?", inFlightBatch)
+            """
+            UPDATE report SET state = \(sql: ReportState.pending), is_sealed = 0, flight_id = NULL WHERE flight_id = ?
+            """, inFlightBatch)
         try connection.execute("DELETE FROM lms_flight WHERE id = ?", inFlightBatch)
     }
 
@@ -257,7 +229,7 @@ extension SQLiteOutbox {
             let due: [InFlightBatchID] = try connection.query(Self.dueInFlightBatches, target, now, limit) { $0.id(0) }
             return try due.compactMap { inFlightBatch in
                 try connection.execute("UPDATE lms_flight SET owner_id = ? WHERE id = ?", owner, inFlightBatch)
-                try connection.execute("UPDATE report SET state = 1 WHERE flight_id = ? AND state = 0", inFlightBatch)
+                try connection.execute(ReportStatements.leaseAgain, inFlightBatch)
                 return try self.inFlightBatch(inFlightBatch)
             }
         }

@@ -76,10 +76,7 @@ extension SQLiteOutbox {
     private func readdress(_ queue: QueueRow, to target: TargetID) throws -> Int {
         let other = try self.queue(queue.user, queue.session, target)
         let count = try connection.execute(
-            """
-            UPDATE report INDEXED BY report_lane SET lane_id = ?, first_target = coalesce(first_target, ?)
-            WHERE lane_id = ? AND state < 2 AND state = 0 AND flight_id IS NULL
-            """, other, queue.target, queue.id)
+            ReportStatements.moveFreeRows, other, queue.target, queue.id)
         try deleteEmptyQueues([queue.id, other])
         return count
     }
@@ -143,9 +140,7 @@ extension SQLiteOutbox {
                     search.sql("report.id", limit: false), values: search.values
                 ) { $0.id(0) }
                 for report in found {
-                    count += try connection.execute(
-                        "UPDATE report SET state = 0, dead_reason = NULL, changed_ms = ? WHERE id = ? AND state = 3",
-                        now, report)
+                    count += try connection.execute(ReportStatements.reviveRow, now, report)
                 }
             }
             return count
@@ -157,7 +152,8 @@ extension SQLiteOutbox {
     static let endedRows = """
         SELECT report.id, report.lane_id FROM report INDEXED BY report_ended
         CROSS JOIN lms_lane ON lms_lane.id = report.lane_id
-        WHERE report.state IN (2, 4, 5) AND report.changed_ms < ? AND (report.state <> 4 OR lms_lane.open = 0)
+        WHERE report.state IN \(sql: [ReportState.delivered, .superseded, .expired]) AND report.changed_ms < ?
+            AND (report.state <> \(sql: ReportState.superseded) OR lms_lane.open = 0)
         ORDER BY report.changed_ms LIMIT ?
         """
 
@@ -181,8 +177,8 @@ extension SQLiteOutbox {
         try atomically {
             try connection.execute(
                 """
-                UPDATE report INDEXED BY report_state SET state = 5, changed_ms = ?1
-                WHERE state = 0 AND flight_id IS NULL AND is_sealed = 0
+                UPDATE report INDEXED BY report_state SET state = \(sql: ReportState.expired), changed_ms = ?1
+                WHERE state = \(sql: ReportState.pending) AND flight_id IS NULL AND is_sealed = 0
                     AND changed_ms < ?2 AND coalesce(corrected_ms, wall_ms) < ?2
                 """, now, before)
         }

@@ -156,8 +156,9 @@ package enum StoreMaintenance {
         (
             "a complete lecture has no current version",
             """
-            SELECT count(*) FROM content WHERE state = 4
-                AND NOT EXISTS (SELECT 1 FROM version WHERE content_id = content.id AND state = 1)
+            SELECT count(*) FROM content WHERE state = \(sql: ItemState.completed)
+                AND NOT EXISTS (
+                    SELECT 1 FROM version WHERE content_id = content.id AND state = \(sql: VersionState.current))
             """
         ),
         (
@@ -165,7 +166,9 @@ package enum StoreMaintenance {
             """
             SELECT count(*) FROM content WHERE bytes_proven <> (
                 SELECT coalesce(sum(proven_bytes), 0) FROM resource WHERE version_id = (
-                    SELECT id FROM version WHERE content_id = content.id AND state IN (0, 1) ORDER BY state LIMIT 1))
+                    SELECT id FROM version
+                    WHERE content_id = content.id AND state IN \(sql: [VersionState.building, .current])
+                    ORDER BY state LIMIT 1))
             """
         ),
         (
@@ -197,13 +200,14 @@ package enum StoreMaintenance {
             "a renewal that was ended still wants licences",
             """
             SELECT count(*) FROM renewal JOIN renewal_run ON renewal_run.id = renewal.run_id
-            WHERE renewal.state = 0 AND renewal_run.ended_ms IS NOT NULL
+            WHERE renewal.state = \(sql: RenewalState.wanted) AND renewal_run.ended_ms IS NOT NULL
             """
         ),
         (
             "a renewal waits for another moment than its licence",
             """
-            SELECT count(*) FROM renewal JOIN licence ON licence.id = renewal.licence_id WHERE renewal.state = 0
+            SELECT count(*) FROM renewal JOIN licence ON licence.id = renewal.licence_id
+            WHERE renewal.state = \(sql: RenewalState.wanted)
                 AND (renewal.next_attempt_ms IS NOT licence.next_attempt_ms
                     OR renewal.wait_set_ms IS NOT licence.wait_set_ms)
             """
@@ -212,7 +216,8 @@ package enum StoreMaintenance {
             "a sealed file is verified but its lecture has no key",
             """
             SELECT count(*) FROM resource JOIN version ON version.id = resource.version_id
-            WHERE resource.seal <> 0 AND resource.state IN (2, 3)
+            WHERE resource.seal <> \(sql: SealState.plain)
+                AND resource.state IN \(sql: [ResourceRecord.State.committed, .finalized])
                 AND NOT EXISTS (SELECT 1 FROM content_key WHERE content_id = version.content_id)
             """
         ),
@@ -227,7 +232,7 @@ package enum StoreMaintenance {
             "a session counts other open reports than it has",
             """
             SELECT count(*) FROM lms_lane
-            WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state < 2)
+            WHERE open <> (SELECT count(*) FROM report WHERE lane_id = lms_lane.id AND state \(ReportState.isOpen))
             """
         ),
         (
@@ -250,8 +255,8 @@ package enum StoreMaintenance {
             "a report is leased without an owner, or pending in a request that has one",
             """
             SELECT count(*) FROM report LEFT JOIN lms_flight ON lms_flight.id = report.flight_id
-            WHERE report.state < 2
-                AND ((report.state = 1) <> (lms_flight.owner_id IS NOT NULL)
+            WHERE report.state \(ReportState.isOpen)
+                AND ((report.state = \(sql: ReportState.leased)) <> (lms_flight.owner_id IS NOT NULL)
                     OR (lms_flight.id IS NOT NULL AND lms_flight.owner_id IS NULL AND report.is_sealed = 0))
             """
         ),

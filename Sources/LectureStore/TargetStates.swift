@@ -38,8 +38,13 @@ extension SQLiteDownloadIndex {
     package func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int {
         try atomically {
             switch targetState {
-            case .fetch: try setTargetState(targetState, of: "desire NOT IN (2, 3) AND state <> 4", [], now: now)
-            case .pause: try setTargetState(targetState, of: "desire <> 2", [], now: now)
+            case .fetch:
+                try setTargetState(
+                    targetState,
+                    of: """
+                        desire NOT IN \(sql: [TargetState.cancel, .remove]) AND state <> \(sql: ItemState.completed)
+                        """, [], now: now)
+            case .pause: try setTargetState(targetState, of: "desire <> \(sql: TargetState.cancel)", [], now: now)
             case .cancel: try setTargetState(targetState, of: "TRUE", [], now: now)
             case .remove:
                 try setTargetState(
@@ -55,8 +60,12 @@ extension SQLiteDownloadIndex {
     ) throws -> Int {
         let mayChange =
             switch targetState {
-            case .fetch: "\(condition) AND state <> 7"
-            case .pause, .cancel: "\(condition) AND state NOT IN (4, 7) AND desire <> 3"
+            case .fetch: "\(condition) AND state <> \(sql: ItemState.removing)"
+            case .pause, .cancel:
+                """
+                \(condition) AND state NOT IN \(sql: [ItemState.completed, .removing]) \
+                AND desire <> \(sql: TargetState.remove)
+                """
             case .remove: condition
             }
         // The state first: changing it keeps the rows within the condition, which changing the target state might not.
@@ -67,8 +76,8 @@ extension SQLiteDownloadIndex {
             let code: Int? = targetState == .cancel ? LectureError.Code.cancelled.number : nil
             try connection.execute(
                 """
-                UPDATE content SET state = 5, stop_reason = 1, next_attempt_ms = NULL, wait_set_ms = NULL,
-                    error_code = ?, error_detail = '', error_cause = ''
+                UPDATE content SET state = \(sql: ItemState.stopped), stop_reason = \(sql: StopReason.user),
+                    next_attempt_ms = NULL, wait_set_ms = NULL, error_code = ?, error_detail = '', error_cause = ''
                 WHERE \(mayChange) AND lease_owner IS NULL
                 """, values: [code.sqliteValue] + values)
         case .remove: break

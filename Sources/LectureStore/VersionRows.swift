@@ -7,7 +7,7 @@ extension SQLiteDownloadIndex {
     /// The version being built, with its resources; nil when there is none.
     package func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
         let version: VersionID? = try connection.first(
-            "SELECT id FROM version WHERE content_id = ? AND state = 0", content
+            "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)", content
         ) { $0.id(0) }
         return try version.map { ($0, try connection.resources(of: $0)) }
     }
@@ -30,8 +30,8 @@ extension SQLiteDownloadIndex {
             try connection.execute(
                 """
                 INSERT INTO version(content_id, number, state, created_ms, source_url, source_identity)
-                SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1), 0, ?2, source_url,
-                    source_identity
+                SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1),
+                    \(sql: VersionState.building), ?2, source_url, source_identity
                 FROM content WHERE id = ?1
                 """, lease.content, now)
             let version = VersionID(connection.lastInsertedID)
@@ -60,7 +60,7 @@ extension SQLiteDownloadIndex {
     package func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
         try atomically {
             try requireLease(lease)
-            try retire(version, of: lease.content, state: 3)
+            try retire(version, of: lease.content, state: .discarded)
             try recount(lease.content)
             return try connection.paths(of: version)
         }
@@ -68,13 +68,14 @@ extension SQLiteDownloadIndex {
 
     /// Deletes the rows of a discarded or superseded version.
     package func forgetVersion(_ version: VersionID) throws {
-        try connection.execute("DELETE FROM version WHERE id = ? AND state IN (2, 3)", version)
+        try connection.execute(
+            "DELETE FROM version WHERE id = ? AND state IN \(sql: [VersionState.superseded, .discarded])", version)
     }
 
     /// Discarded and superseded versions whose files may still exist, with the paths.
     package func discardedVersions() throws -> [(VersionID, [String])] {
         let versions: [VersionID] = try connection.query(
-            "SELECT id FROM version WHERE state = 2 OR state = 3 ORDER BY id"
+            VersionStatements.versionsLeft
         ) { $0.id(0) }
         return try versions.map { ($0, try connection.paths(of: $0)) }
     }
@@ -84,19 +85,21 @@ extension SQLiteDownloadIndex {
         try atomically {
             try requireLease(lease)
             let former: VersionID? = try connection.first(
-                "SELECT id FROM version WHERE content_id = ? AND state = 1 AND id <> ?", lease.content, version
+                "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.current) AND id <> ?",
+                lease.content, version
             ) { $0.id(0) }
-            if let former { try retire(former, of: lease.content, state: 2) }
+            if let former { try retire(former, of: lease.content, state: .superseded) }
             let changed = try connection.execute(
                 """
-                UPDATE version SET state = 1, sha256 = coalesce(?, sha256), completed_ms = ?, is_outdated = 0
-                WHERE id = ? AND content_id = ? AND state IN (0, 1)
+                UPDATE version SET state = \(sql: VersionState.current), sha256 = coalesce(?, sha256), completed_ms = ?,
+                    is_outdated = 0
+                WHERE id = ? AND content_id = ? AND state IN \(sql: [VersionState.building, .current])
                 """, sha256, now, version, lease.content)
             guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not being built") }
             try connection.execute(
                 """
-                UPDATE content SET state = 4, stop_reason = NULL, error_code = NULL, error_detail = '',
-                    error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+                UPDATE content SET state = \(sql: ItemState.completed), stop_reason = NULL, error_code = NULL,
+                    error_detail = '', error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
                     sha256 = coalesce(?1, sha256), completed_ms = ?2, updated_ms = ?2
                 WHERE id = ?3
                 """, sha256, now, lease.content)
@@ -113,26 +116,32 @@ extension SQLiteDownloadIndex {
             try requireLease(lease)
             try requireNothingBuilding(lease.content)
             let changed = try connection.execute(
-                "UPDATE version SET state = 0 WHERE id = ? AND content_id = ? AND state = 1", version, lease.content)
+                """
+                UPDATE version SET state = \(sql: VersionState.building)
+                WHERE id = ? AND content_id = ? AND state = \(sql: VersionState.current)
+                """, version, lease.content)
             guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not current") }
             try connection.execute(
                 """
                 UPDATE resource SET (proven_count, proven_bytes) = (
                     SELECT count(*), coalesce(sum(
                         min((idx + 1) * chunk_bytes - lead, total_bytes) - max(idx * chunk_bytes - lead, 0)), 0)
-                    FROM chunk, (SELECT iif(resource.seal = 0, 0, ?) AS lead) WHERE resource_id = resource.id)
-                WHERE version_id = ? AND state IN (2, 3)
+                    FROM chunk, (SELECT iif(resource.seal = \(sql: SealState.plain), 0, ?) AS lead)
+                    WHERE resource_id = resource.id)
+                WHERE version_id = ? AND state IN \(sql: [ResourceRecord.State.committed, .finalized])
                 """, SealedFormat.headerBytes, version)
             try connection.execute(
                 """
-                UPDATE resource SET state = 1
-                WHERE version_id = ? AND state IN (2, 3) AND file_path <> ''
-                    AND (role = 0 OR chunk_count = 0 OR proven_count < chunk_count)
+                UPDATE resource SET state = \(sql: ResourceRecord.State.planned)
+                WHERE version_id = ? AND state IN \(sql: [ResourceRecord.State.committed, .finalized])
+                    AND file_path <> ''
+                    AND (role = \(sql: ResourceRole.media) OR chunk_count = 0 OR proven_count < chunk_count)
                 """, version)
             try connection.execute(
                 """
-                UPDATE content SET state = 0, stop_reason = NULL, error_code = NULL, error_detail = '',
-                    error_cause = '', completed_ms = NULL, attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+                UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, error_code = NULL,
+                    error_detail = '', error_cause = '', completed_ms = NULL, attempts = 0, next_attempt_ms = NULL,
+                    wait_set_ms = NULL,
                     updated_ms = ?
                 WHERE id = ?
                 """, now, lease.content)
@@ -141,23 +150,25 @@ extension SQLiteDownloadIndex {
     }
 
     private func requireNothingBuilding(_ content: ContentID) throws {
-        let isBuilding = try connection.first("SELECT 1 FROM version WHERE content_id = ? AND state = 0", content) {
-            _ in
-            true
-        }
+        let isBuilding = try connection.first(
+            "SELECT 1 FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)", content
+        ) { _ in true }
         guard isBuilding == nil else { throw LectureError(.bug, detail: "a version is being built already") }
     }
 
     /// Takes a version out of use: its chunks are dropped, its resources no longer count, their paths stay until the
     /// files are gone.
-    func retire(_ version: VersionID, of content: ContentID, state: Int) throws {
+    func retire(_ version: VersionID, of content: ContentID, state: VersionState) throws {
         let changed = try connection.execute(
-            "UPDATE version SET state = ? WHERE id = ? AND content_id = ?", state, version, content)
+            "UPDATE version SET state = ? WHERE id = ? AND content_id = ?", state.rawValue, version, content)
         guard changed == 1 else { throw LectureError(.bug, detail: "a version of another content") }
         try connection.execute(
             "DELETE FROM chunk WHERE resource_id IN (SELECT id FROM resource WHERE version_id = ?)", version)
         try connection.execute(
-            "UPDATE resource SET state = 0, proven_count = 0, proven_bytes = 0 WHERE version_id = ?", version)
+            """
+            UPDATE resource SET state = \(sql: ResourceRecord.State.absent), proven_count = 0, proven_bytes = 0
+            WHERE version_id = ?
+            """, version)
     }
 }
 

@@ -1,0 +1,139 @@
+import LectureModel
+
+// SQL texts that are made once, since they run for each row.
+
+/// What finds and changes lectures in the queue of a run.
+enum QueueStatements {
+    /// The permanent stop reasons.
+    static let lasting = "\(sql: [StopReason.user, .licenceRefused])"
+
+    /// When a waiting row is due. A wait counts as over when the clock was set back further than its length, since
+    /// otherwise a wrong clock could block an item for years.
+    static func isDue(_ now: String) -> String {
+        """
+        (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= \(now) \
+        OR content.wait_set_ms - \(now) > content.next_attempt_ms - content.wait_set_ms)
+        """
+    }
+
+    /// Queues a stopped lecture again.
+    static let requeue = """
+        UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, updated_ms = ?
+        WHERE id = ? AND state = \(sql: ItemState.stopped) AND stop_reason NOT IN \(lasting)
+            AND desire = \(sql: TargetState.fetch) AND lease_owner IS NULL
+        """
+
+    /// The first rows of the whole queue, each with whether the run may have it now.
+    static let headOfQueue = """
+        SELECT content.id,
+               content.desire = \(sql: TargetState.fetch) AND content.lease_owner IS NULL AND \(isDue("?1"))
+               AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ?2 AND content_id = content.id)
+        FROM content INDEXED BY content_state_priority
+        WHERE content.state = \(sql: ItemState.queued)
+        ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
+        """
+
+    /// What is due in a run, wherever it is in the queue.
+    static let dueItems = """
+        SELECT content.id FROM run_item CROSS JOIN content ON content.id = run_item.content_id
+        WHERE run_item.run_id = ?2 AND content.state = \(sql: ItemState.queued)
+          AND content.desire = \(sql: TargetState.fetch) AND content.lease_owner IS NULL
+          AND \(isDue("?1"))
+        ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
+        """
+}
+
+/// What counts and lists versions.
+enum VersionStatements {
+    /// Recounts what a lecture has of its version.
+    static let recount = """
+        UPDATE content SET (bytes_total, bytes_proven, chunks_total, chunks_proven) = (
+            SELECT sum(total_bytes), coalesce(sum(proven_bytes), 0), coalesce(sum(chunk_count), 0),
+                   coalesce(sum(proven_count), 0)
+            FROM resource WHERE version_id = (
+                SELECT id FROM version WHERE content_id = ?1 AND state IN \(sql: [VersionState.building, .current])
+                ORDER BY state LIMIT 1))
+        WHERE id = ?1
+        """
+
+    /// Asked for every group of chunks that is committed.
+    static let countedVersion = """
+        SELECT id FROM version WHERE content_id = ? AND state IN \(sql: [VersionState.building, .current])
+        ORDER BY state LIMIT 1
+        """
+
+    /// Versions whose files may still exist.
+    static let versionsLeft = """
+        SELECT id FROM version
+        WHERE state = \(sql: VersionState.superseded) OR state = \(sql: VersionState.discarded) ORDER BY id
+        """
+}
+
+/// What changes the reports of requests.
+enum ReportStatements {
+    /// Supersedes a pending report that is in no request.
+    static let markSuperseded = """
+        UPDATE report SET state = \(sql: ReportState.superseded), changed_ms = ?
+        WHERE id = ? AND state = \(sql: ReportState.pending) AND is_sealed = 0 AND flight_id IS NULL
+        """
+
+    /// The rows of a session queue that are cumulative or superseded.
+    static let cumulativeRows = """
+        SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_session
+        WHERE lane_id = ? AND (is_cumulative = 1 OR state = \(sql: ReportState.superseded)) ORDER BY sequence, id
+        """
+
+    /// Makes a superseded report pending again.
+    static let restoreSuperseded = """
+        UPDATE report SET state = \(sql: ReportState.pending) WHERE id = ? AND state = \(sql: ReportState.superseded)
+        """
+
+    /// Whether a report and its session queue are in no request.
+    static let isFree = """
+        SELECT report.state = \(sql: ReportState.pending) AND report.flight_id IS NULL AND lms_lane.flight_id IS NULL
+            AND lms_lane.target_id = ?
+        FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.id = ?
+        """
+
+    /// Puts a report into a request.
+    static let markLeased = """
+        UPDATE report SET state = \(sql: ReportState.leased), flight_id = ?, is_sealed = ? WHERE id = ?
+        """
+
+    /// Whether a request has a report.
+    static let isHeld = """
+        SELECT flight_id = ? AND state = \(sql: ReportState.leased) FROM report WHERE id = ?
+        """
+
+    /// Makes a report of a request a dead letter.
+    static let markDead = """
+        UPDATE report SET state = \(sql: ReportState.dead), dead_reason = ?, is_sealed = 0, flight_id = NULL,
+            attempts = attempts + 1, changed_ms = ?, answer_ms = ?, answer_status = ?, answer_text = ?
+        WHERE id = ? AND flight_id = ? AND state = \(sql: ReportState.leased)
+        """
+
+    /// Makes a report delivered.
+    static let markDelivered = """
+        UPDATE report SET state = \(sql: ReportState.delivered), dead_reason = NULL, is_sealed = 0,
+            flight_id = NULL, attempts = attempts + 1, changed_ms = ?, answer_ms = NULL, answer_status = NULL,
+            answer_text = NULL
+        WHERE id = ? AND state <> \(sql: ReportState.delivered)
+        """
+
+    /// Leases what is pending in a claimed request.
+    static let leaseAgain = """
+        UPDATE report SET state = \(sql: ReportState.leased) WHERE flight_id = ? AND state = \(sql: ReportState.pending)
+        """
+
+    /// Moves what is pending in a session queue and in no request to another queue.
+    static let moveFreeRows = """
+        UPDATE report INDEXED BY report_lane SET lane_id = ?, first_target = coalesce(first_target, ?)
+        WHERE lane_id = ? AND state \(ReportState.isOpen) AND state = \(sql: ReportState.pending) AND flight_id IS NULL
+        """
+
+    /// Makes a dead letter pending again.
+    static let reviveRow = """
+        UPDATE report SET state = \(sql: ReportState.pending), dead_reason = NULL, changed_ms = ?
+        WHERE id = ? AND state = \(sql: ReportState.dead)
+        """
+}
