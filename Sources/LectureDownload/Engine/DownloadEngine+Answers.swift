@@ -193,7 +193,7 @@ extension DownloadEngine {
         if let remainder = report.remainder {
             let chunk = resource.book.grid.chunk(at: remainder.offset)
             if resource.book.committed.contains(chunk) {
-                effects.append { [part = resource.part] in part.abandon(remainder.stream) }
+                command(resource, .abandon(remainder.stream))
             } else {
                 resource.remainders[chunk] = remainder
             }

@@ -32,7 +32,7 @@ extension DownloadEngine {
             chunkBytes: resource.book.grid.length, needsDigest: resource.dueSHA256 != nil,
             resumes: resource.book.committed.count > 0, reserveBytes: settings.reserveBytes,
             seal: try sealPlan(resource, of: item))
-        effects.append { [part = resource.part] in part.open(plan) }
+        command(resource, .open(plan))
     }
 
     func partFileReported(_ item: ItemWork, _ resource: ResourceWork, _ event: PartFileEvent) throws {
@@ -52,7 +52,7 @@ extension DownloadEngine {
             // All its chunks are committed, and so is everything that was sealed.
             if resource.record.seal == .open { resource.record.seal = .clean }
             try index.updateResource(item.lease, resource.record)
-            effects.append { [part = resource.part] in part.close(deleting: false) }
+            command(resource, .close(deleting: false))
             try completeIfWhole(item, now: now)
         case .closed(let isClean):
             resource.isClosed = true
@@ -94,15 +94,14 @@ extension DownloadEngine {
         // Opening may have to rename the file back from its final name first.
         guard resource.resumed.isEmpty || resource.hasOpened else { return }
         if resource.record.role == .media { try apply(item, item.machine.allCommitted(), now: now) }
-        let part = resource.part
         if resource.dueSHA256 != nil {
             resource.stage = .digesting
-            effects.append { part.digest(total: total) }
+            command(resource, .digest(total: total))
         } else if !resource.resumed.isEmpty {
             try check(resource, of: item)
         } else {
             resource.stage = .finalizing
-            effects.append { part.finalize(total: total) }
+            command(resource, .finalize(total: total))
         }
     }
 
@@ -116,21 +115,11 @@ extension DownloadEngine {
         resource.stage = .checking
         let record = resource.record
         let proofs = try index.chunks(record.id).filter { resource.resumed.contains($0.index) }
-        let (token, cipher) = (resource.token, resource.cipher)
-        effects.append { [offload = ports.offload, files = ports.files] in
-            offload.run {
-                do throws(LectureError) {
-                    // The part file by its own name: the final path may hold a foreign file.
-                    let damaged = try files.verify(
-                        path: record.path + ".part", resource: record.id, total: total, grid: record.grid,
-                        cipher: cipher,
-                        proofs: proofs, pace: { _ in true })
-                    return .checked(token, damaged: damaged, nil)
-                } catch {
-                    return .checked(token, damaged: [], error)
-                }
-            }
-        }
+        // The part file by its own name: the final path may hold a foreign file.
+        let check = PartCheck(
+            path: record.path + ".part", resource: record.id, total: total, grid: record.grid,
+            cipher: resource.cipher, proofs: proofs)
+        effects.append(.check(resource.token, check))
     }
 
     /// Damaged chunks are fetched again, and the final checks are repeated. Without damage the bytes are those that
@@ -152,7 +141,7 @@ extension DownloadEngine {
         }
         if resource.dueSHA256 != nil { return try digestDiffers(resource, of: item, now: now) }
         resource.stage = .finalizing
-        effects.append { [part = resource.part] in part.finalize(total: total) }
+        command(resource, .finalize(total: total))
     }
 
     private func digestCame(
@@ -166,7 +155,7 @@ extension DownloadEngine {
         }
         resource.record.sha256 = sha256
         resource.stage = .finalizing
-        effects.append { [part = resource.part] in part.finalize(total: total) }
+        command(resource, .finalize(total: total))
     }
 
     /// The bytes are wrong. With several servers it is unknown which one sent them: the next attempt uses only the
@@ -198,7 +187,7 @@ extension DownloadEngine {
         guard !item.isEnding else {
             // Its transfers may be waiting for it; `closed` follows.
             resource.isClosing = true
-            effects.append { [part = resource.part] in part.close(deleting: false) }
+            command(resource, .close(deleting: false))
             return
         }
         if error.code == .bug || error.code == .cryptography {
@@ -255,18 +244,10 @@ extension DownloadEngine {
         publishing[content] = outputs.count
         let own = OutputRight.own(try index.writtenOutputs(record.content.key))
         for output in outputs {
-            effects.append { [offload = ports.offload, files = ports.files] in
-                offload.run {
-                    do throws(LectureError) {
-                        let facts = try files.publish(
-                            path: media.path, isSealed: media.seal != .plain, to: output.path,
-                            replacing: output.mayReplace ? .any : own)
-                        return .published(content, path: output.path, .success(facts))
-                    } catch {
-                        return .published(content, path: output.path, .failure(error))
-                    }
-                }
-            }
+            let file = Publication(
+                path: media.path, isSealed: media.seal != .plain, output: output.path,
+                right: output.mayReplace ? .any : own)
+            effects.append(.publish(content, file))
         }
     }
 

@@ -241,10 +241,10 @@ extension DownloadEngine {
         item.discardsVersion = discarding
         var running = item.resources.flatMap { $0.sinks.keys.sorted { $0.value < $1.value } }
         if let loader = item.loader { running.append(loader) }
-        effects.append { [ports] in for id in running { ports.transport.cancel(id) } }
+        cancel(running)
         for resource in item.resources where !resource.isOpen {
             // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
-            effects.append { [part = resource.part] in part.close(deleting: false) }
+            command(resource, .close(deleting: false))
         }
         try finishEnding(item, now: ports.clock.now())
     }
@@ -254,10 +254,8 @@ extension DownloadEngine {
         try keepRemainders(item)
         for resource in item.resources where resource.isOpen && !resource.isClosing {
             resource.isClosing = true
-            effects.append { [part = resource.part] in
-                part.flush()
-                part.close(deleting: false)
-            }
+            command(resource, .flush)
+            command(resource, .close(deleting: false))
         }
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
         if item.discardsVersion { try abandonVersion(item) }

@@ -31,8 +31,7 @@ extension DownloadEngine {
             case .due:
                 if item.loaderNotBefore.map({ boot < $0 }) ?? false { break }
                 item.grant = .asking
-                let (id, key) = (item.id, item.record.content.key)
-                effects.append { [licensing = ports.licensing] in licensing.requestGrant(id, key: key) }
+                effects.append(.requestGrant(item.id, key: item.record.content.key))
             case .refused(let error):
                 try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: ports.clock.now()))
                 return false

@@ -99,7 +99,7 @@ extension DownloadEngine {
         if !hasRateInForce || bound != rateInForce {
             rateInForce = bound
             hasRateInForce = true
-            effects.append { [ports] in ports.transport.limitRate(bound) }
+            effects.append(.transfer(.limitRate(bound)))
         }
         guard let closedUntil else { return }
         let error = LectureError(.schedule)
@@ -174,9 +174,7 @@ extension DownloadEngine {
         if !hasListed {
             hasListed = true
             isClearing = true
-            effects.append { [offload = ports.offload, files = ports.files] in
-                offload.run { .listed((try? files.listing()) ?? []) }
-            }
+            effects.append(.list)
         }
         guard !unchecked.isEmpty else { return }
         // A slice per step, so that a large store does not delay a commit.
@@ -192,16 +190,7 @@ extension DownloadEngine {
 
     /// Deletes files away from this executor, after the commit.
     func delete(_ paths: [String], for purpose: DeletionPurpose) {
-        effects.append { [offload = ports.offload, files = ports.files] in
-            offload.run {
-                do throws(LectureError) {
-                    for path in paths { try files.delete(path: path) }
-                    return .deleted(purpose, nil)
-                } catch {
-                    return .deleted(purpose, error)
-                }
-            }
-        }
+        effects.append(.delete(paths, purpose))
     }
 
     func deletionEnded(_ purpose: DeletionPurpose, _ error: LectureError?) throws {
@@ -235,7 +224,7 @@ extension DownloadEngine {
         lastFlush = boot
         for item in inOrder {
             for resource in item.resources where resource.isOpen && resource.stage == .fetching {
-                effects.append { resource.part.flush() }
+                command(resource, .flush)
             }
         }
     }

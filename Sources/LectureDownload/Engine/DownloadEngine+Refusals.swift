@@ -102,9 +102,7 @@ extension DownloadEngine {
         } else {
             item.isResolving = true
             let content = item.record.content
-            effects.append { [ports] in
-                ports.resolver.resolve(item.id, key: content.key, sourceURL: content.sourceURL)
-            }
+            effects.append(.resolve(item.id, key: content.key, sourceURL: content.sourceURL))
         }
         return "renew"
     }

@@ -200,7 +200,7 @@ extension DownloadEngine {
             lastPosition: start, lastCheck: boot, usesHTTP2: request.allowsHTTP2)
         started.append(request.id)
         governor.started(origin)
-        effects.append { [ports] in ports.transport.start(request) }
+        effects.append(.transfer(.start(request)))
     }
 
     /// What one transfer requests, and what its answer is checked against.
@@ -260,7 +260,7 @@ extension DownloadEngine {
         for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key })
         where chunk >= assignment.first && chunk < assignment.end ?? .max {
             resource.remainders[chunk] = nil
-            effects.append { [part = resource.part] in part.abandon(remainder.stream) }
+            command(resource, .abandon(remainder.stream))
         }
     }
 
@@ -390,7 +390,7 @@ extension DownloadEngine {
         case .closeNewest:
             resource.connections = max(1, resource.sinks.count - 1)
             if let newest = resource.sinks.keys.max(by: { $0.value < $1.value }), resource.sinks.count > 1 {
-                effects.append { [ports] in ports.transport.cancel(newest) }
+                cancel([newest])
             }
         }
         if let outcome = trial.outcome { governor.remember(outcome, for: origin, at: boot) }
@@ -416,7 +416,7 @@ extension DownloadEngine {
             let others = running.filter { $0.id != transfer.id }
             let mean = others.reduce(0) { $0 + $1.bytesPerSecond } / Double(max(1, others.count))
             guard transfer.bytesPerSecond * 4 < mean else { continue }
-            effects.append { [ports] in ports.transport.cancel(transfer.id) }
+            cancel([transfer.id])
             return
         }
     }

@@ -82,8 +82,8 @@ package final class DownloadEngine {
     var undeletable: [ContentID: BootInstant] = [:]
     var deleting: Set<VersionID> = []
     var publishing: [ContentID: Int] = [:]
-    /// Actions that run after the commit of this step.
-    var effects: [() -> Void] = []
+    /// What is performed after the commit of this step, in this order.
+    var effects: [DownloadEffect] = []
     var notices: [EngineNotice] = []
     var nextID: UInt64 = 1
     var isStopping = false
@@ -145,13 +145,24 @@ package final class DownloadEngine {
         failedSteps = 0
     }
 
-    /// Handles waiting events, reconciles, commits, and then runs the effects.
+    /// Handles waiting events, reconciles, commits, and then performs the effects.
     ///
     /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
     ///   something.
     package func step() -> (notices: [EngineNotice], next: BootInstant?) {
+        let step = commit()
+        for effect in step.effects { perform(effect) }
+        return (step.notices, step.next)
+    }
+
+    /// Handles waiting events, reconciles and commits, and performs nothing: the first half of ``step()``. The second
+    /// half is ``perform(_:)``, called with each of the effects in their order before the next step.
+    ///
+    /// - Returns: the effects of the committed step. After a failed commit its effects are dropped; then all transfers
+    ///   are cancelled and all part files closed instead.
+    package func commit() -> CommittedStep<DownloadEffect, EngineNotice> {
         let boot = ports.clock.boot()
-        if let until = failedUntil, boot < until { return ([], until) }
+        if let until = failedUntil, boot < until { return CommittedStep(next: until) }
         failedUntil = nil
         let events = inbox.take()
         countFetched()
@@ -162,15 +173,11 @@ package final class DownloadEngine {
             }
             failedSteps = 0
             started = []
-            let due = effects
-            effects = []
-            for effect in due { effect() }
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
         }
-        let reported = withoutRepeats(notices)
-        notices = []
-        return (reported, nextStep(boot: boot))
+        defer { (effects, notices) = ([], []) }
+        return CommittedStep(effects: effects, notices: withoutRepeats(notices), next: nextStep(boot: boot))
     }
 
     /// An item that changed twice in a step is reported once, after both changes: receivers read its row, and would see
@@ -258,17 +265,13 @@ package final class DownloadEngine {
     func drop(_ item: ItemWork) {
         items[item.id] = nil
         for resource in item.resources { abandon(resource, deleting: false) }
-        if let loader = item.loader { ports.transport.cancel(loader) }
+        if let loader = item.loader { cancel([loader]) }
     }
 
     /// Ends the transfers of a resource and closes its part file, without waiting for either.
     func abandon(_ resource: ResourceWork, deleting: Bool) {
-        let ids = resource.sinks.keys.sorted { $0.value < $1.value }
-        let part = resource.part
-        effects.append { [ports] in
-            for id in ids { ports.transport.cancel(id) }
-            part.close(deleting: deleting)
-        }
+        cancel(resource.sinks.keys.sorted { $0.value < $1.value })
+        command(resource, .close(deleting: deleting))
         resource.sinks = [:]
     }
 
@@ -294,9 +297,11 @@ package final class DownloadEngine {
             governor.ended(transfer.origin, .other)
         }
         started = []
-        for id in transfers.keys.sorted(by: { $0.value < $1.value }) { ports.transport.cancel(id) }
+        cancel(transfers.keys.sorted { $0.value < $1.value })
         // All of them, since the failed step may have dropped an item whose part file it was to close.
-        for (_, part) in parts.sorted(by: { $0.key.value < $1.key.value }) { part.file.close(deleting: false) }
+        for (token, part) in parts.sorted(by: { $0.key.value < $1.key.value }) {
+            effects.append(.part(PartHandle(token: token, file: part.file), .close(deleting: false)))
+        }
         items = [:]
         removing = []
         removalLeases = [:]

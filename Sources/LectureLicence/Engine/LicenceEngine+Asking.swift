@@ -123,7 +123,7 @@ extension LicenceEngine {
             request.totalTimeout = min(settings.totalTimeout, deadline - turn.boot)
         }
         work.exchanges[id] = exchange
-        effects.append { [ports] in ports.transport.start(request) }
+        effects.append(.transfer(.start(request)))
     }
 
     /// Whether a new grant is requested. Not if the licence is trusted by now: its use is known, and a grant would

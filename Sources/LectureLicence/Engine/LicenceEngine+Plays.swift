@@ -125,7 +125,7 @@ extension LicenceEngine {
     func keepSoon(_ anchor: LedgerAnchor?) {
         guard let anchor else { return }
         anchorDue = anchor
-        keepAnchor(boot: ports.clock.boot())
+        if let due = takeAnchor(boot: ports.clock.boot()) { LicenceEffect.keepAnchor(due).perform(for: self) }
     }
 }
 

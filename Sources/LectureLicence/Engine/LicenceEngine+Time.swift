@@ -132,23 +132,21 @@ extension LicenceEngine {
         time >= TimeLedger.earliest && time.milliseconds <= CallbackAnswer.latestDate * 1000
     }
 
-    /// Stores the newest anchor on another thread, one at a time. A process that is killed before leaves a store that
-    /// is ahead of its anchor, which is not suspicious.
-    func keepAnchor(boot: BootInstant) {
+    /// Takes the newest anchor to store, one at a time. A process that is killed before it is stored leaves a store
+    /// that is ahead of its anchor, which is not suspicious.
+    ///
+    /// - Returns: the anchor; nil when there is none, or it has to wait.
+    func takeAnchor(boot: BootInstant) -> LedgerAnchor? {
         if let failed = anchorFailedAt {
             let again = failed + .seconds(5)
-            if anchorDue != nil, boot < again { return wake(at: again) }
+            if anchorDue != nil, boot < again {
+                wake(at: again)
+                return nil
+            }
             anchorFailedAt = nil
         }
-        guard let anchor = anchorDue, !isAnchoring else { return }
+        guard let anchor = anchorDue, !isAnchoring else { return nil }
         (anchorDue, isAnchoring) = (nil, true)
-        ports.offload { [anchors = ports.anchors, store = settings.store, inbox] in
-            do throws(LectureError) {
-                try anchors.keep(anchor, of: store)
-                inbox.post(.anchored(nil))
-            } catch {
-                inbox.post(.anchored(error))
-            }
-        }
+        return anchor
     }
 }

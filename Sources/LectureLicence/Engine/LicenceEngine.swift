@@ -92,7 +92,7 @@ package final class LicenceEngine {
     var anchorDue: LedgerAnchor?
     var isAnchoring = false
     var anchorFailedAt: BootInstant?
-    var effects: [() -> Void] = []
+    var effects: [LicenceEffect] = []
     var notices: [LicenceNotice] = []
     /// When the next step is due at the latest.
     var wake: BootInstant?
@@ -193,13 +193,21 @@ package final class LicenceEngine {
             || !work.selections.isEmpty || isAnchoring
     }
 
-    /// Handles waiting events, decides what to request next, commits, and then runs the effects.
+    /// Handles waiting events, decides what to request next, commits, and then performs the effects.
     ///
     /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
     ///   something.
     package func step() -> (notices: [LicenceNotice], next: BootInstant?) {
+        let step = commit()
+        for effect in step.effects { effect.perform(for: self) }
+        return (step.notices, step.next)
+    }
+
+    /// ``step()`` without the effects, which are returned. Those of a failed commit are dropped; all requests are
+    /// cancelled instead.
+    package func commit() -> CommittedStep<LicenceEffect, LicenceNotice> {
         let boot = ports.clock.boot()
-        if let until = failedUntil, boot < until { return ([], until) }
+        if let until = failedUntil, boot < until { return CommittedStep(next: until) }
         failedUntil = nil
         wake = nil
         let events = inbox.take()
@@ -217,12 +225,9 @@ package final class LicenceEngine {
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), to: before, losing: events, boot: boot)
         }
-        let due = effects
-        effects = []
-        for effect in due { effect() }
-        keepAnchor(boot: boot)
-        defer { (notices, reported) = ([], []) }
-        return (reported + notices, failedUntil ?? wake)
+        if let anchor = takeAnchor(boot: boot) { effects.append(.keepAnchor(anchor)) }
+        defer { (effects, notices, reported) = ([], [], []) }
+        return CommittedStep(effects: effects, notices: reported + notices, next: failedUntil ?? wake)
     }
 
     private func handle(_ event: LicenceEvent, _ turn: inout Turn) throws {
@@ -261,7 +266,7 @@ package final class LicenceEngine {
         (work.requests, work.selections, work.queues) = ([], [], [:])
         if work.mustAppend { turn.mustAppend = true }
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
-        effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
+        if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
         let isAnchored = anchorFailedAt != nil || anchorDue == nil && !isAnchoring && !turn.mustAppend
         guard work.exchanges.isEmpty, isAnchored, !isStopped else { return }
         stoppedTallies = work.runs.mapValues(\.tally)
@@ -337,7 +342,7 @@ package final class LicenceEngine {
     /// reported as failed.
     private func collapse(_ error: LectureError, to before: Work, losing events: [LicenceEvent], boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
-        effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
+        effects = ids.isEmpty ? [] : [.transfer(.cancel(ids))]
         notices = [.failure(error)]
         if events.contains(where: { if case .anchored = $0 { true } else { false } }) { isAnchoring = false }
         work = before

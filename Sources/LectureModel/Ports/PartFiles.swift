@@ -103,7 +103,7 @@ package struct SealPlan: Sendable {
 }
 
 /// The plan of a part file.
-package struct PartFilePlan: Sendable {
+package struct PartFilePlan: Sendable, Equatable {
     /// The resource.
     package var resource: ResourceID
     /// The final path, relative to the store; the part file has the suffix `.part`.

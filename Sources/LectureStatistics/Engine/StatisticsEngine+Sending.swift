@@ -180,7 +180,7 @@ extension StatisticsEngine {
         work.inFlightBatches[id]?.phase = .running(transfer, ticket, started: turn.boot)
         work.exchanges[transfer] = id
         count(inFlightBatch.target) { $0.requests += 1 }
-        effects.append { [ports] in ports.transport.start(request) }
+        effects.append(.start(request))
     }
 
     /// Configured headers are sent only to the target's own origin.

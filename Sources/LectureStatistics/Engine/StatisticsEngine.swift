@@ -72,7 +72,7 @@ package final class StatisticsEngine {
     }
 
     var work = Work()
-    var effects: [() -> Void] = []
+    var effects: [TransferEffect] = []
     var notices: [StatisticsNotice] = []
     /// When the next step is due at the latest.
     var wake: BootInstant?
@@ -125,17 +125,20 @@ package final class StatisticsEngine {
     /// Whether an order works, or waits to.
     package var isBusy: Bool { !work.isIdle }
 
-    /// Handles waiting events, decides what to send next, commits, and then runs the effects.
+    /// Handles waiting events, decides what to send next, commits, and then performs the effects.
     ///
     /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
     ///   something.
-    package func step() -> (notices: [StatisticsNotice], next: BootInstant?) {
+    package func step() -> (notices: [StatisticsNotice], next: BootInstant?) { commit().perform(on: ports.transport) }
+
+    /// ``step()`` without its effects; those of a failed commit are dropped, and all requests cancelled instead.
+    package func commit() -> CommittedStep<TransferEffect, StatisticsNotice> {
         let boot = ports.clock.boot()
-        if let until = failedUntil, boot < until { return ([], until) }
+        if let until = failedUntil, boot < until { return CommittedStep(next: until) }
         failedUntil = nil
         wake = nil
         let events = inbox.take()
-        guard !isStopped, isStopping || !work.isIdle else { return ([], nil) }
+        guard !isStopped, isStopping || !work.isIdle else { return CommittedStep() }
         let before = work
         do {
             try outbox.transaction {
@@ -149,11 +152,8 @@ package final class StatisticsEngine {
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), to: before, boot: boot)
         }
-        let due = effects
-        effects = []
-        for effect in due { effect() }
-        defer { notices = [] }
-        return (notices, failedUntil ?? wake)
+        defer { (effects, notices) = ([], []) }
+        return CommittedStep(effects: effects, notices: notices, next: failedUntil ?? wake)
     }
 
     private func handle(_ event: StatisticsEvent, _ turn: Turn) throws {
@@ -176,7 +176,7 @@ package final class StatisticsEngine {
     /// Releases everything.
     private func windDown() throws {
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
-        effects.append { [ports] in for id in ids { ports.transport.cancel(id) } }
+        if !ids.isEmpty { effects.append(.cancel(ids)) }
         for inFlightBatch in work.inFlightBatches.values where !inFlightBatch.isRunning {
             try release(inFlightBatch.id)
         }
@@ -213,7 +213,7 @@ package final class StatisticsEngine {
     /// their ids.
     private func collapse(_ error: LectureError, to before: Work, boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
-        effects = [{ [ports] in for id in ids { ports.transport.cancel(id) } }]
+        effects = ids.isEmpty ? [] : [.cancel(ids)]
         notices = [.failure(error)]
         isStopped = false
         work = before

@@ -8,6 +8,8 @@ final class FailingOutbox: StatisticsOutbox {
     private var isInTransaction = false
     /// How many calls in a thousand fail.
     var failures = 0
+    /// Whether every statement succeeds and the commit fails.
+    var failsCommits = false
     private(set) var failed = 0
     /// How many reports were read.
     private(set) var read = 0
@@ -27,6 +29,7 @@ final class FailingOutbox: StatisticsOutbox {
             try fail()
             let result = try body()
             try fail()
+            if failsCommits { throw LectureError(.storeFailed, cause: "the disk is full") }
             return result
         }
     }

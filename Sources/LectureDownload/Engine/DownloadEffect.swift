@@ -1,0 +1,172 @@
+package import LectureModel
+
+/// What a step of the engine asks of the world outside the store, as a value. Performed after the commit of the step
+/// that queued it, in the order of the queue.
+///
+/// What this order guarantees: a transfer starts after the part file it writes to was asked to open in the same step;
+/// transfers are cancelled before their part file is closed; a flush comes before the close that follows it; files of a
+/// discarded version are deleted after its part files were asked to close.
+package enum DownloadEffect: Sendable, Equatable {
+    /// Starts or ends exchanges, or limits their rate.
+    case transfer(TransferEffect)
+    /// Commands a part file.
+    case part(PartHandle, PartCommand)
+    /// Checks chunks of a part file against their proofs; ``EngineEvent/checked(_:damaged:_:)`` follows.
+    case check(PartToken, PartCheck)
+    /// Asks the licence server; ``EngineEvent/granted(_:_:)`` follows.
+    case requestGrant(ContentID, key: ContentKey)
+    /// Asks the application for new URLs; ``EngineEvent/resolved(_:urls:_:)`` follows.
+    case resolve(ContentID, key: ContentKey, sourceURL: String)
+    /// Lists the media directory; ``EngineEvent/listed(_:)`` follows.
+    case list
+    /// Deletes files, in this order; ``EngineEvent/deleted(_:_:)`` follows.
+    case delete([String], DeletionPurpose)
+    /// Publishes a finished file; ``EngineEvent/published(_:path:_:)`` follows.
+    case publish(ContentID, Publication)
+}
+
+/// A part file in an effect. It carries the file itself, since a resource may be removed from the engine's tables in
+/// the step that closes its part file.
+package struct PartHandle: Sendable, Equatable {
+    /// Names it among the engine's events.
+    package let token: PartToken
+    /// The part file; compared by identity.
+    package let file: any PartFile
+
+    /// Whether it is the same part file.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.token == right.token && left.file === right.file
+    }
+}
+
+/// Which chunks of a part file are checked.
+package struct PartCheck: Sendable, Equatable {
+    /// The path of the part file, relative to the store.
+    package var path: String
+    /// The row.
+    package var resource: ResourceID
+    /// The whole length.
+    package var total: UInt64
+    /// How it is cut into chunks.
+    package var grid: ChunkGrid
+    /// Opens a sealed file; nil for one in clear. Not compared: a lecture has one.
+    package var cipher: (any ContentCipher)?
+    /// The chunks.
+    package var proofs: [WrittenChunk]
+
+    /// Whether the same chunks are checked.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.path == right.path && left.resource == right.resource && left.total == right.total
+            && left.grid == right.grid && left.proofs == right.proofs
+    }
+}
+
+/// A finished file and the place outside the store where it is wanted.
+package struct Publication: Sendable, Equatable {
+    /// The file, relative to the store.
+    package var path: String
+    /// Whether it is sealed; then it is refused.
+    package var isSealed: Bool
+    /// The path that the user chose.
+    package var output: String
+    /// What may be replaced there.
+    package var right: OutputRight
+}
+
+extension DownloadEffect: CustomStringConvertible {
+    /// A few words, without URLs.
+    package var description: String {
+        switch self {
+        case .transfer(let effect): effect.description
+        case .part(let part, let command): "part \(part.token.value): \(command)"
+        case .check(let token, let check): "part \(token.value): check \(check.proofs.count) chunks"
+        case .requestGrant(let content, _): "request the grant of \(content.value)"
+        case .resolve(let content, _, _): "resolve \(content.value)"
+        case .list: "list the files"
+        case .delete(let paths, let purpose): "delete \(paths.count) files of \(purpose)"
+        case .publish(let content, let file): "publish \(content.value) as \(file.output)"
+        }
+    }
+}
+
+extension DeletionPurpose: CustomStringConvertible {
+    /// A few words.
+    package var description: String {
+        switch self {
+        case .content(let id): "lecture \(id.value)"
+        case .version(let id): "version \(id.value)"
+        case .orphans: "no lecture"
+        }
+    }
+}
+
+// MARK: Queueing
+
+extension DownloadEngine {
+    /// Ends exchanges after the commit.
+    func cancel(_ ids: [TransferID]) {
+        if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
+    }
+
+    /// Commands the part file of a resource after the commit.
+    func command(_ resource: ResourceWork, _ command: PartCommand) {
+        effects.append(.part(PartHandle(token: resource.token, file: resource.part), command))
+    }
+}
+
+// MARK: Performing
+
+extension DownloadEngine {
+    /// Performs one effect of a step that is committed. Never blocks.
+    ///
+    /// - Parameter effect: from ``commit()``, each once, in its order.
+    package func perform(_ effect: DownloadEffect) {
+        switch effect {
+        case .transfer(let effect): ports.transport.perform(effect)
+        case .part(let part, let command): part.file.perform(command)
+        case .check(let token, let check): perform(check, of: token)
+        case .requestGrant(let content, let key): ports.licensing.requestGrant(content, key: key)
+        case .resolve(let content, let key, let sourceURL):
+            ports.resolver.resolve(content, key: key, sourceURL: sourceURL)
+        case .list: ports.offload.run { [files = ports.files] in .listed((try? files.listing()) ?? []) }
+        case .delete(let paths, let purpose): delete(paths, purpose)
+        case .publish(let content, let file): publish(content, file)
+        }
+    }
+
+    private func perform(_ check: PartCheck, of token: PartToken) {
+        ports.offload.run { [files = ports.files] in
+            do throws(LectureError) {
+                let damaged = try files.verify(
+                    path: check.path, resource: check.resource, total: check.total, grid: check.grid,
+                    cipher: check.cipher, proofs: check.proofs, pace: { _ in true })
+                return .checked(token, damaged: damaged, nil)
+            } catch {
+                return .checked(token, damaged: [], error)
+            }
+        }
+    }
+
+    private func delete(_ paths: [String], _ purpose: DeletionPurpose) {
+        ports.offload.run { [files = ports.files] in
+            do throws(LectureError) {
+                for path in paths { try files.delete(path: path) }
+                return .deleted(purpose, nil)
+            } catch {
+                return .deleted(purpose, error)
+            }
+        }
+    }
+
+    private func publish(_ content: ContentID, _ file: Publication) {
+        ports.offload.run { [files = ports.files] in
+            do throws(LectureError) {
+                let facts = try files.publish(
+                    path: file.path, isSealed: file.isSealed, to: file.output, replacing: file.right)
+                return .published(content, path: file.output, .success(facts))
+            } catch {
+                return .published(content, path: file.output, .failure(error))
+            }
+        }
+    }
+}

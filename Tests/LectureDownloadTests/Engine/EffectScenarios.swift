@@ -1,0 +1,182 @@
+import LectureDownload
+import LectureModel
+import LectureSQLite
+import LectureSimulation
+import Testing
+
+@testable import LectureStore
+
+/// What a step leads to, as values in their order, before anything of it is performed.
+struct EffectScenarios {
+    private static let url = FetchingScenarios.url
+
+    /// Advances time until a step has effects, and performs them.
+    private func next(_ scene: Scene) -> [DownloadEffect] {
+        for _ in 0..<500 {
+            scene.advance([])
+            let step = perform(scene)
+            if !step.effects.isEmpty { return step.effects }
+        }
+        return []
+    }
+
+    /// Makes one step and performs its effects.
+    @discardableResult
+    private func perform(_ scene: Scene) -> CommittedStep<DownloadEffect, EngineNotice> {
+        let step = scene.program.engine.commit()
+        for effect in step.effects { scene.program.engine.perform(effect) }
+        return step
+    }
+
+    private func isFlush(_ effect: DownloadEffect) -> Bool {
+        if case .part(_, .flush) = effect { true } else { false }
+    }
+
+    /// The part file of the first effect that is for one.
+    private func partFile(_ effects: [DownloadEffect]) -> PartHandle? {
+        for case .part(let part, _) in effects { return part }
+        return nil
+    }
+
+    @Test func `the first step decides the first request and performs nothing`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        try scene.want(Self.url)
+        let step = scene.program.engine.commit()
+        #expect(scene.network.requests.isEmpty)
+        guard case .transfer(.start(let request)) = step.effects.last else {
+            Issue.record("no transfer is started")
+            return
+        }
+        #expect(request.url == Self.url && request.range == nil && request.ifRange == nil && request.body == nil)
+        #expect(step.effects == [.transfer(.limitRate(nil)), .list, .transfer(.start(request))])
+        for effect in step.effects { scene.program.engine.perform(effect) }
+        #expect(scene.network.requests == [request])
+        #expect(scene.program.engine.commit().effects == [], "each effect is decided once")
+    }
+
+    @Test func `the first answer opens the part file, and its end finalizes and closes it`() throws {
+        let (scene, bytes) = try FetchingScenarios.scene()
+        let key = try scene.want(Self.url)
+        perform(scene)
+        let opening = next(scene)
+        let part = try #require(partFile(opening))
+        let item = try #require(try scene.index.item(key))
+        let version = try #require(try scene.index.building(item.id))
+        let media = try #require(version.resources.first)
+        let total = UInt64(bytes.count)
+        let plan = PartFilePlan(
+            resource: media.id, path: media.path, total: total, chunkBytes: media.chunkBytes,
+            needsDigest: false, resumes: false, reserveBytes: DownloadSettings().reserveBytes)
+        #expect(opening.filter { !isFlush($0) } == [.part(part, .open(plan))])
+        var others = plan
+        others.needsDigest = true
+        #expect(opening != [.part(part, .open(others))], "plans are compared")
+        #expect(next(scene, unless: isFlush) == [.part(part, .finalize(total: total))])
+        #expect(next(scene, unless: isFlush) == [.part(part, .close(deleting: false))])
+        #expect(try scene.bytes(key) == bytes)
+    }
+
+    private func next(_ scene: Scene, unless isLeftOut: (DownloadEffect) -> Bool) -> [DownloadEffect] {
+        for _ in 0..<500 {
+            let effects = next(scene).filter { !isLeftOut($0) }
+            if !effects.isEmpty { return effects }
+        }
+        return []
+    }
+
+    @Test(arguments: [TargetState.pause, .cancel, .remove])
+    func `a withdrawn request cancels its transfer, and then syncs and closes`(targetState: TargetState) throws {
+        let (scene, _) = try FetchingScenarios.scene(chunks: 6)
+        StoreScenarios.slow(scene)
+        let key = try scene.want(Self.url)
+        let content = try #require(try scene.index.item(key)).id
+        scene.work(for: .milliseconds(500))
+        let transfer = try #require(scene.network.requests.last).id
+        _ = try scene.index.setTargetState(key, targetState, now: scene.world.now)
+        scene.program.engine.setNeedsStep()
+        let step = perform(scene)
+        #expect(step.effects.first == .transfer(.cancel([transfer])))
+        #expect(step.effects.dropFirst().allSatisfy(isFlush))
+        let ending = next(scene)
+        let part = try #require(partFile(ending))
+        #expect(ending.suffix(2) == [.part(part, .flush), .part(part, .close(deleting: false))])
+        #expect(ending.dropLast(2).allSatisfy(isFlush))
+        guard targetState == .remove else { return }
+        let deleting = next(scene, unless: isFlush)
+        guard case .delete(let paths, .content(content)) = deleting.first else {
+            Issue.record("\(deleting) deletes nothing")
+            return
+        }
+        #expect(deleting.count == 1 && !paths.isEmpty)
+    }
+
+    @Test func `a failed commit performs none of its effects, and ends what had been started`() throws {
+        let (scene, _) = try FetchingScenarios.scene(chunks: 6)
+        StoreScenarios.slow(scene)
+        try scene.want(Self.url)
+        scene.work(for: .milliseconds(500))
+        let transfer = try #require(scene.network.requests.last).id
+        let other = "http://other.example/week-2.mp4"
+        scene.network.files[other] = ServedFile(lectureBytes(100_000))
+        try scene.want(other)
+        // Every statement succeeds, so the step has decided to start the other transfer when the commit fails.
+        let store = scene.index.connection
+        try store.execute("CREATE TABLE early(id INTEGER PRIMARY KEY)")
+        try store.execute("CREATE TABLE late(id REFERENCES early(id) DEFERRABLE INITIALLY DEFERRED)")
+        try store.execute("CREATE TRIGGER broken AFTER UPDATE ON content BEGIN INSERT INTO late VALUES (7); END")
+        let failed = perform(scene)
+        #expect(failed.notices.contains { if case .storeFailed = $0 { true } else { false } })
+        let parts = failed.effects.compactMap { if case .part(let part, _) = $0 { part } else { nil } }
+        // The second part file is that of the item which the failed step had claimed.
+        #expect(parts.count == 2)
+        let closing = parts.map { DownloadEffect.part($0, .close(deleting: false)) }
+        #expect(failed.effects == [.transfer(.cancel([transfer]))] + closing)
+        #expect(scene.network.requests(for: other).isEmpty)
+        #expect(perform(scene).effects == [], "the next step waits")
+        try store.execute("DROP TRIGGER broken")
+        scene.work(for: .seconds(5))
+        #expect(scene.network.requests(for: other).count == 1, "decided again, and started once")
+    }
+
+    @Test func `effects differ in every value, and are described without URLs`() throws {
+        let (scene, _) = try FetchingScenarios.scene()
+        let secret = "http://media.example/a.mp4?token=secret"
+        scene.network.files[secret] = ServedFile(lectureBytes(1000))
+        try scene.want(secret)
+        let effects = scene.program.engine.commit().effects
+        guard case .transfer(.start(let request)) = effects.last else {
+            Issue.record("no transfer is started")
+            return
+        }
+        #expect(!"\(effects)".contains("secret"))
+        let changes: [(inout TransferRequest) -> Void] = [
+            { $0.id = TransferID(99) }, { $0.url = Self.url },
+            { $0.headers.append(HeaderField(name: "A", value: "b")) },
+            { $0.range = .from(1) }, { $0.ifRange = "\"x\"" }, { $0.allowsHTTP2.toggle() },
+            { $0.stallTimeout = .seconds(1) }, { $0.rateLimit = 1 }, { $0.body = RequestBody([], mediaType: "a/b") },
+            { $0.totalTimeout = .seconds(1) }, { $0.sink = OtherSink() },
+        ]
+        for (number, change) in changes.enumerated() {
+            var other = request
+            change(&other)
+            #expect(TransferEffect.start(other) != .start(request), "\(number)")
+        }
+        let texts: [(DownloadEffect, String)] = [
+            (.transfer(.limitRate(7)), "limit the rate to 7"), (.transfer(.limitRate(nil)), "do not limit the rate"),
+            (.transfer(.cancel([TransferID(3), TransferID(5)])), "cancel 3 5"), (.list, "list the files"),
+            (.delete(["a", "b"], .orphans), "delete 2 files of no lecture"),
+            (.delete(["a"], .version(VersionID(4))), "delete 1 files of version 4"),
+            (.delete([], .content(ContentID(4))), "delete 0 files of lecture 4"),
+            (.requestGrant(ContentID(4), key: try ContentKey("k")), "request the grant of 4"),
+            (.resolve(ContentID(4), key: try ContentKey("k"), sourceURL: secret), "resolve 4"),
+        ]
+        for (effect, text) in texts { #expect("\(effect)" == text) }
+    }
+}
+
+/// A sink that takes nothing.
+private final class OtherSink: TransferSink {
+    func headReceived(_ head: ResponseHead) -> Bool { false }
+    func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool { false }
+    func transferEnded(_ outcome: TransferOutcome) {}
+}
