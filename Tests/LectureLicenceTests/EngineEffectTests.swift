@@ -1,11 +1,13 @@
-import LectureLicence
+import Foundation
 import LectureModel
 import LectureSQLite
 import LectureStore
 import LectureTestSupport
 import Testing
 
-/// What a step of the licence engine leads to, as values in their order.
+@testable import LectureLicence
+
+/// What a step of the licence engine leads to, as values in their order, and the words of its decisions.
 struct EngineEffectTests {
     private func start(_ effects: [LicenceEffect]) -> TransferRequest? {
         for case .transfer(.start(let request)) in effects { return request }
@@ -68,5 +70,35 @@ struct EngineEffectTests {
         #expect(failed.notices.contains { if case .failure = $0 { true } else { false } })
         #expect(failed.effects == [.transfer(.cancel([request.id]))], "no anchor of a row that is not there")
         #expect(world.engine.commit().effects == [], "the next step waits")
+    }
+
+    // MARK: Words
+
+    private static let words = ["permitted", "reset", "refused", "ended", "deleted", "missing", "failed"]
+
+    @Test func `every decision has its own word, which is documented`() throws {
+        #expect(CallbackDecision.allCases.map(\.rawValue) == Self.words)
+        let text = try String(contentsOfFile: "\(Places.repository())/docs/schema.md", encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "### `licence_attempt`").dropFirst().first)
+        let sentence = try #require(section.components(separatedBy: "The words of `outcome`:").dropFirst().first)
+        let list = try #require(sentence.components(separatedBy: ".").first)
+        let documented = list.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        #expect(documented == Self.words)
+    }
+
+    @Test func `an answer is deleted before ended before refused before reset`() {
+        var outcome = CallbackRules.Outcome()
+        #expect(CallbackDecision(outcome, replacing: nil) == .permitted)
+        outcome.wasReset = true
+        #expect(CallbackDecision(outcome, replacing: nil) == .reset)
+        outcome.refusal = LectureError(.licenceMissing)
+        #expect(CallbackDecision(outcome, replacing: nil) == .refused)
+        var ended = LicenceRecord(form: .callback, policy: LicencePolicy(), isVerified: true)
+        ended.isForceExpired = true
+        outcome.licence = ended
+        #expect(CallbackDecision(outcome, replacing: nil) == .ended)
+        #expect(CallbackDecision(outcome, replacing: ended) == .refused, "it had ended before")
+        outcome.deletes = true
+        #expect(CallbackDecision(outcome, replacing: nil) == .deleted)
     }
 }

@@ -126,20 +126,21 @@ extension DownloadEngine {
         var attempt = attemptRecord(transfer, report)
         defer { try? index.record(attempt, content: item.id, resource: transfer.resource?.record.id) }
         if transfer.isLoader {
-            attempt.decision = try loaderEnded(transfer, report, item, now: now)
+            attempt.decision = try loaderEnded(transfer, report, item, now: now).rawValue
             return
         }
         guard let resource = transfer.resource, item.resources.contains(where: { $0 === resource }) else {
             // It belongs to a discarded version.
-            attempt.decision = "ended"
+            attempt.decision = Decision.ended.rawValue
             return
         }
         let hasGained = try account(transfer, report, resource, of: item)
         if item.isEnding {
-            attempt.decision = "ended"
+            attempt.decision = Decision.ended.rawValue
             return
         }
-        attempt.decision = try decide(transfer, report, hasGained, resource, of: item, now: now)
+        let ruling = facts(transfer, report, hasGained, resource).ruling
+        attempt.decision = try apply(ruling, to: transfer, resource, of: item, now: now).rawValue
     }
 
     /// A server's request to wait applies to all items, even if the item that received it has ended meanwhile.
@@ -215,7 +216,8 @@ extension DownloadEngine {
     private static let leastGain: UInt64 = 16_384
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
-        var attempt = Attempt(at: transfer.startedAt, origin: transfer.origin.text, decision: "continued")
+        var attempt = Attempt(
+            at: transfer.startedAt, origin: transfer.origin.text, decision: Decision.continued.rawValue)
         attempt.duration = report.outcome.elapsed
         attempt.status = report.status
         attempt.bytes = report.outcome.bodyBytes
@@ -228,113 +230,48 @@ extension DownloadEngine {
         return attempt
     }
 
-    /// Decides about an ended transfer; returns the decision's name in the attempt history.
-    private func decide(
-        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
-        of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        switch report.verdict {
-        case nil:
-            return try belowHTTP(transfer, report, resource, of: item, now: now)
-        case .body, .noRanges:
-            return try bodyEnded(transfer, report, hasGained, resource, of: item, now: now)
-        case .descriptor:
-            return try descriptorInsteadOfMedia(report, resource, of: item, now: now)
-        case .empty:
-            return try objectIsEmpty(transfer, resource, of: item, now: now)
-        case .changed, .rangeBeyondEnd:
-            if isOtherMirror(transfer, resource) {
-                let error = LectureError(.mirrorDisagrees, detail: transfer.origin.host)
-                return try urlFailed(transfer, resource, of: item, error, now: now)
-            }
-            if case .rangeBeyondEnd = report.verdict {
-                return try changed(resource, of: item, because: LectureError(.lengthChanged), now: now)
-            }
-            guard resource.stage != .asking else {
-                return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
-            }
-            return try changed(resource, of: item, because: LectureError(.versionUnstable), now: now)
-        case .redirect(let target):
-            return try follow(target, transfer, resource, of: item, now: now)
+    /// A transfer as values, for the rules.
+    private func facts(
+        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork
+    ) -> EndedTransfer {
+        var ended = EndedTransfer(report, host: transfer.origin.host)
+        (ended.start, ended.count) = (transfer.start, transfer.count)
+        ended.sentIfRange = transfer.sink.asked.sentIfRange
+        ended.hasGained = hasGained
+        ended.isAsking = resource.stage == .asking
+        ended.isMedia = resource.record.role == .media
+        ended.isOtherMirror = isOtherMirror(transfer, resource)
+        ended.digestIsKnown = resource.digestIsKnown
+        ended.expectedBytes = resource.record.expectedBytes
+        ended.acceptsAny = settings.acceptsAny
+        return ended
+    }
+
+    /// Applies what follows from the end of a transfer.
+    ///
+    /// - Returns: the word for the attempt's row; what is stored decides it in part.
+    private func apply(
+        _ ruling: TransferRuling, to transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws -> Decision {
+        switch ruling {
+        case .proceed(let decision): return decision
+        case .stopForSpace(let code):
+            try stopForSpace(item, code, now: now)
+            return .space
+        case .tryAgain(let error): return try tryAgain(resource, of: item, error, now: now)
+        case .rejectURL(let error): return try urlFailed(transfer, resource, of: item, error, now: now)
+        case .discard(let error): return try changed(resource, of: item, because: error, now: now)
+        case .refuse(let code): return try refused(code, transfer, resource, of: item, now: now)
+        case .renew(let status): return try renew(transfer, resource, of: item, status: status, now: now)
+        case .follow(let target): return try follow(target, transfer, resource, of: item, now: now)
         case .wait(let wait, let status):
             return try serverAsksToWait(wait, status: status, transfer, item, now: now)
-        case .renewLease(let status):
-            return try renew(transfer, resource, of: item, status: status, now: now)
-        case .retry(let code):
-            return try tryAgain(resource, of: item, LectureError(code, detail: transfer.origin.host), now: now)
-        case .refuse(let code):
-            return try refused(code, transfer, resource, of: item, now: now)
+        case .readDescriptor(let document): return try descriptorInsteadOfMedia(document, item, now: now)
+        case .finishEmpty:
+            resource.record.total = 0
+            resource.book.learn(total: 0)
+            try fixPlace(resource, of: item, now: now)
+            return .done
         }
-    }
-
-    private func bodyEnded(
-        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork,
-        of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        switch report.cause {
-        case .border: return "split"
-        case .disk: return "disk"
-        case .refusedHead: return try wrongPlace(transfer, report, resource, of: item, now: now)
-        case .tooLong:
-            return try urlFailed(transfer, resource, of: item, LectureError(.bodyTooLong), now: now)
-        case .tooLarge:
-            return try urlFailed(transfer, resource, of: item, LectureError(.tooLarge), now: now)
-        case .firstBytes(let refusal):
-            let error = LectureError(refusal.code, detail: transfer.origin.host, cause: refusal.cause)
-            return try urlFailed(transfer, resource, of: item, error, now: now)
-        case .noSpace(let code):
-            try stopForSpace(item, code, now: now)
-            return "space"
-        case .none: break
-        }
-        switch report.outcome.end {
-        case .complete:
-            let isShort = !report.reachedEnd && transfer.count.map { report.position < transfer.start + $0 } ?? true
-            if !isShort || hasGained { return isShort ? "short" : "done" }
-            if case .body(let plan) = report.verdict, let count = plan.count, report.position >= plan.first + count {
-                // A complete answer with too few bytes.
-                return try refused(.rangeMismatch, transfer, resource, of: item, now: now)
-            }
-            return try tryAgain(resource, of: item, LectureError(.bodyCut, detail: transfer.origin.host), now: now)
-        case .cancelled, .stopped: return "cancelled"
-        case .failed: return try belowHTTP(transfer, report, resource, of: item, now: now)
-        }
-    }
-
-    /// A body that does not start where requested was refused.
-    private func wrongPlace(
-        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        // The whole was sent while other transfers run: from now on one connection takes it from the first byte.
-        guard case .body = report.verdict else { return "cancelled" }
-        // The validator has changed under a known digest; the next request leaves the condition out.
-        if transfer.sink.asked.sentIfRange { return "validator" }
-        return try tryAgain(resource, of: item, LectureError(.rangeMismatch, detail: transfer.origin.host), now: now)
-    }
-
-    private func belowHTTP(
-        _ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
-        let error = LectureError.belowHTTP(curl, detail, host: transfer.origin.host)
-        if error.isFinalForURL { return try urlFailed(transfer, resource, of: item, error, now: now) }
-        return try tryAgain(resource, of: item, error, now: now)
-    }
-
-    private func objectIsEmpty(
-        _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        guard resource.stage == .asking, resource.record.expectedBytes ?? 0 == 0 else {
-            return try urlFailed(transfer, resource, of: item, LectureError(.lengthChanged), now: now)
-        }
-        let isExpected = resource.record.expectedBytes == 0 || resource.digestIsKnown || settings.acceptsAny
-        if resource.record.role == .media, !isExpected, let refusal = FirstBytes.refusal([], mediaType: nil) {
-            let error = LectureError(refusal.code, detail: transfer.origin.host, cause: refusal.cause)
-            return try urlFailed(transfer, resource, of: item, error, now: now)
-        }
-        resource.record.total = 0
-        resource.book.learn(total: 0)
-        try fixPlace(resource, of: item, now: now)
-        return "done"
     }
 }

@@ -4,15 +4,15 @@ import LectureModel
 extension DownloadEngine {
     // MARK: Loading
 
-    /// Handles the gateway's answer or its absence; returns the decision's name.
+    /// Handles the gateway's answer or its absence.
     func loaderEnded(
         _ transfer: TransferWork, _ report: TransferReport, _ item: ItemWork, now: Timestamp
-    ) throws -> String {
-        if item.isEnding || item.loader != nil { return "ended" }
+    ) throws -> Decision {
+        if item.isEnding || item.loader != nil { return .ended }
         let host = transfer.origin.host
         switch report.verdict {
         case nil:
-            guard case .failed(let curl, let detail) = report.outcome.end else { return "cancelled" }
+            guard case .failed(let curl, let detail) = report.outcome.end else { return .cancelled }
             let error = LectureError.belowHTTP(curl, detail, host: host)
             return try loaderFailed(item, error, isFinal: error.isFinalForURL, now: now)
         case .descriptor:
@@ -28,7 +28,7 @@ extension DownloadEngine {
                     item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
             }
             try beginVersion(item, requests: [item.record.directResource], now: now)
-            return "media"
+            return .media
         case .redirect(let target):
             return try followLoader(target, transfer, item, now: now)
         case .wait(let wait, let status):
@@ -46,10 +46,10 @@ extension DownloadEngine {
 
     private func followLoader(
         _ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         do throws(LectureError) {
             item.loaderRedirect = try redirect(to: target, of: transfer)
-            return "redirect"
+            return .redirect
         } catch {
             return try loaderFailed(item, error, isFinal: true, now: now)
         }
@@ -57,45 +57,42 @@ extension DownloadEngine {
 
     private func loaderRefused(
         _ code: LectureError.Code, _ report: TransferReport, _ item: ItemWork, host: String, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         let body = report.outcome.end == .complete ? report.document : nil
         return try loaderFailed(item, GatewayRefusal.error(code, body: body, host: host), isFinal: true, now: now)
     }
 
-    func loaderFailed(_ item: ItemWork, _ error: LectureError, isFinal: Bool, now: Timestamp) throws -> String {
+    func loaderFailed(_ item: ItemWork, _ error: LectureError, isFinal: Bool, now: Timestamp) throws -> Decision {
         if isFinal {
             try end(item, item.machine.failed(error))
-            return "failed"
+            return .failed
         }
         return try tryAgain(nil, of: item, error, now: now)
     }
 
     /// A link that was taken for media turned out to be a gateway's.
     func descriptorInsteadOfMedia(
-        _ report: TransferReport, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
-        guard report.outcome.end == .complete, let document = report.document else {
-            return try tryAgain(resource, of: item, LectureError(.descriptorUnreadable), now: now)
-        }
+        _ document: [UInt8], _ item: ItemWork, now: Timestamp
+    ) throws -> Decision {
         try abandonVersion(item)
         return try descriptorCame(document, item, host: "", now: now)
     }
 
     private func descriptorCame(
         _ document: [UInt8], _ item: ItemWork, host: String, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         let descriptor: ContentDescriptor
         do throws(LectureError) {
             descriptor = try ContentDescriptor(document)
         } catch {
             try end(item, item.machine.failed(LectureError(error.code, detail: host, cause: error.cause)))
-            return "failed"
+            return .failed
         }
         if let code = descriptor.refusal {
             try end(item, item.machine.failed(LectureError(code, detail: host)))
-            return "failed"
+            return .failed
         }
-        if try endsRefused(descriptor, item) { return "refused" }
+        if try endsRefused(descriptor, item) { return .refused }
         item.record.isGateway = true
         item.wantsLoader = false
         let requests = descriptor.requests(expecting: item.record)
@@ -108,7 +105,7 @@ extension DownloadEngine {
                 }
                 try recordLicence(descriptor, of: item, key: item.record.content.key)
                 try apply(item, item.machine.sourceKnown(), now: now)
-                return "renewed"
+                return .renewed
             }
             try abandonVersion(item)
         }
@@ -116,7 +113,7 @@ extension DownloadEngine {
             try index.merge(item.lease, into: other)
             drop(item)
             try settle(on: other, item.record, requests.first, now: now)
-            return "merged"
+            return .merged
         }
         try recordLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
         item.record.isLoaded = true
@@ -124,7 +121,7 @@ extension DownloadEngine {
         if let key = descriptor.facts.key { item.record.content.key = key }
         try beginVersion(item, requests: requests, now: now)
         try apply(item, item.machine.sourceKnown(), now: now)
-        return "loaded"
+        return .loaded
     }
 
     /// A link turned out to lead to another lecture, which may be complete. The link's request applies to that one.
@@ -176,17 +173,17 @@ extension DownloadEngine {
     /// bytes.
     func changed(
         _ resource: ResourceWork, of item: ItemWork, because error: LectureError, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         guard resource.record.role.isRequired else { return try resourceFailed(resource, of: item, error) }
         return try restart(item, because: error, now: now)
     }
 
     /// Discards the version being built and its files; a new version starts.
-    func restart(_ item: ItemWork, because error: LectureError, now: Timestamp) throws -> String {
+    func restart(_ item: ItemWork, because error: LectureError, now: Timestamp) throws -> Decision {
         item.restarts += 1
         guard item.restarts <= 3 else {
             try end(item, item.machine.failed(error), discarding: true)
-            return "failed"
+            return .failed
         }
         let requests = item.resources.map { resource in
             var request = ResourceRequest(
@@ -203,7 +200,7 @@ extension DownloadEngine {
         if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, requests: requests, now: now) }
         // Without a version the next `advance` asks the gateway, which may describe the new bytes.
         try apply(item, item.machine.restarted(), now: now)
-        return "restart"
+        return .restart
     }
 
     private func abandonVersion(_ item: ItemWork) throws {

@@ -7,7 +7,7 @@ extension DownloadEngine {
     /// An answer was refused. If only its ranges are wrong, the server may still send the whole.
     func refused(
         _ code: LectureError.Code, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         let error = LectureError(code, detail: transfer.origin.host)
         let isAboutRange = transfer.sink.asked.range != nil && Self.rangeFailures.contains(code)
         let hasMirror = resource.urls.contains { $0.state == .usable && $0.id != transfer.lease }
@@ -27,11 +27,11 @@ extension DownloadEngine {
 
     func follow(
         _ target: String, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         do throws(LectureError) {
             resource.redirect = try redirect(to: target, of: transfer)
             resource.redirectLease = transfer.lease
-            return "redirect"
+            return .redirect
         } catch {
             return try urlFailed(transfer, resource, of: item, error, now: now)
         }
@@ -48,7 +48,7 @@ extension DownloadEngine {
 
     func serverAsksToWait(
         _ wait: RetryAfter?, status: Int, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         let boot = ports.clock.boot()
         let failures = try countFailure(transfer.resource, of: item, now: now)
         let backoff = Backoff().delay(failures: failures, random: ports.random.next())
@@ -56,7 +56,7 @@ extension DownloadEngine {
         let delay = max(wait?.delay ?? .zero, backoff)
         let isLong = delay > settings.longestHeldWait
         if isLong, let resource = transfer.resource, turnToMirror(resource, from: transfer.lease, boot) {
-            return "mirror"
+            return .mirror
         }
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if let resource = transfer.resource, !resource.record.role.isRequired,
@@ -66,7 +66,7 @@ extension DownloadEngine {
         }
         if failures > settings.maxAttempts * 2 {
             try end(item, item.machine.failed(error))
-            return "failed"
+            return .failed
         }
         if isLong, !item.hasTransfers {
             let error = LectureError(.serverWait, detail: transfer.origin.host)
@@ -77,19 +77,19 @@ extension DownloadEngine {
         } else {
             item.loaderNotBefore = boot + delay
         }
-        return "wait"
+        return .wait
     }
 
     /// 401, 403, 404, 410: the URL is no longer valid, but the bytes are. Try another URL, then the resolver, then
     /// fail.
     func renew(
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, status: Int, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if mayBeOneOfSeveral(transfer, resource, of: item) { return try tryAgain(resource, of: item, error, now: now) }
         markURL(transfer.lease, .refused, resource)
         let hasMirror = resource.urls.contains { $0.state == .usable }
-        if hasMirror, mayCombine(resource) { return "mirror" }
+        if hasMirror, mayCombine(resource) { return .mirror }
         guard resource.record.role.isRequired, item.record.isGateway || ports.resolver.isPresent, item.renewals < 3
         else {
             if hasMirror { return try changed(resource, of: item, because: error, now: now) }
@@ -104,7 +104,7 @@ extension DownloadEngine {
             let content = item.record.content
             effects.append(.resolve(item.id, key: content.key, sourceURL: content.sourceURL))
         }
-        return "renew"
+        return .renew
     }
 
     func resolved(_ item: ItemWork, urls: [String], _ error: LectureError?) throws {
@@ -137,10 +137,10 @@ extension DownloadEngine {
     @discardableResult
     func urlFailed(
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, _ error: LectureError, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         markURL(transfer.lease, .refused, resource)
         if resource.urls.contains(where: { $0.state == .usable }) {
-            return mayCombine(resource) ? "mirror" : try changed(resource, of: item, because: error, now: now)
+            return mayCombine(resource) ? .mirror : try changed(resource, of: item, because: error, now: now)
         }
         return try resourceFailed(resource, of: item, error)
     }
@@ -150,7 +150,7 @@ extension DownloadEngine {
     func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
     /// An optional resource fails alone; a required one fails the item.
-    func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> String {
+    func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> Decision {
         if resource.record.role.isRequired {
             try end(item, item.machine.failed(error))
         } else {
@@ -165,7 +165,7 @@ extension DownloadEngine {
             resource.book = RangeBook(total: nil, grid: resource.record.grid, committed: [])
             try index.updateResource(item.lease, resource.record)
         }
-        return "failed"
+        return .failed
     }
 
     /// Counts an attempt without progress; returns how many there were in a row. An optional resource has its own
@@ -182,7 +182,7 @@ extension DownloadEngine {
     /// The attempt failed in a way that may be temporary.
     func tryAgain(
         _ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp
-    ) throws -> String {
+    ) throws -> Decision {
         let boot = ports.clock.boot()
         let failures = try countFailure(resource, of: item, now: now)
         if let resource, !resource.sinks.isEmpty {
@@ -190,7 +190,7 @@ extension DownloadEngine {
             resource.connections = resource.sinks.count
             resource.trial?.openFailed()
             resource.notBefore = boot + Backoff().delay(failures: 1, random: ports.random.next())
-            return "retry"
+            return .retry
         }
         if failures >= settings.maxAttempts {
             if let resource, !resource.record.role.isRequired { return try resourceFailed(resource, of: item, error) }
@@ -199,7 +199,7 @@ extension DownloadEngine {
             } else {
                 try end(item, item.machine.failed(error))
             }
-            return "failed"
+            return .failed
         }
         let delay = Backoff().delay(failures: failures, random: ports.random.next())
         if delay > settings.longestHeldWait {
@@ -209,6 +209,6 @@ extension DownloadEngine {
         } else {
             item.loaderNotBefore = boot + delay
         }
-        return "retry"
+        return .retry
     }
 }

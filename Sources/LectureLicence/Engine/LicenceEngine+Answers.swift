@@ -21,7 +21,7 @@ extension LicenceEngine {
             switch reading.items[index] {
             case .answer where foreign.contains(asked.key):
                 let error = LectureError(.keyNotGranting, detail: asked.key.text)
-                try record("failed", asked, exchange, reply, error)
+                try record(.failed, asked, exchange, reply, error)
                 try keepError(asked, error, until: nil, turn)
                 try finish(asked, error, &turn)
             case .answer(let answer):
@@ -29,7 +29,7 @@ extension LicenceEngine {
                     answer, to: asked, exchange, reading, reply, sessionKey: exchange.questions[index].sessionKey, &turn
                 )
             case .unreadable(let error):
-                try record("failed", asked, exchange, reply, error)
+                try record(.failed, asked, exchange, reply, error)
                 try keepError(asked, error, until: nil, turn)
                 try finish(asked, error, &turn)
             case .missing: try missing(asked, exchange, reply, &turn)
@@ -85,12 +85,8 @@ extension LicenceEngine {
         } else {
             try ledger.storeAttempt(entry)
         }
-        let hasEnded = entry.record?.isForceExpired == true && old.record?.isForceExpired != true
-        let name =
-            outcome.deletes
-            ? "deleted"
-            : hasEnded ? "ended" : outcome.refusal != nil ? "refused" : outcome.wasReset ? "reset" : "permitted"
-        try record(name, asked, exchange, reply, outcome.refusal)
+        let hasEnded = CallbackDecision.hasEnded(outcome, replacing: old.record)
+        try record(CallbackDecision(outcome, replacing: old.record), asked, exchange, reply, outcome.refusal)
         if hasEnded { notices.append(.ended(asked.key)) }
         if outcome.deletes { try orderRemoval(asked.key, answer.message, turn) }
         try finish(asked, outcome.refusal ?? Self.verdict(of: entry, outcome), &turn)
@@ -138,7 +134,7 @@ extension LicenceEngine {
         _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn
     ) throws {
         let error = LectureError(.answerMissing)
-        try record("missing", asked, exchange, reply, error)
+        try record(.missing, asked, exchange, reply, error)
         if !asked.isAlone, let entry = try ledger.entry(asked.key) {
             var again = asked
             again.isAlone = true
@@ -165,7 +161,7 @@ extension LicenceEngine {
                 try giveBack(asked, turn)
                 continue
             }
-            try record("failed", asked, exchange, reply, fault.error)
+            try record(.failed, asked, exchange, reply, fault.error)
             try failed(asked, exchange, fault, random, &turn)
         }
     }
@@ -291,11 +287,12 @@ extension LicenceEngine {
     }
 
     private func record(
-        _ outcome: String, _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply, _ error: LectureError?
+        _ decision: CallbackDecision, _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply,
+        _ error: LectureError?
     ) throws {
         let attempt = LicenceAttempt(
             at: exchange.asked, duration: reply.outcome.elapsed, kind: exchange.kind.rawValue,
-            status: reply.head?.status, outcome: outcome, error: error)
+            status: reply.head?.status, outcome: decision.rawValue, error: error)
         try ledger.record(attempt, of: asked.key)
     }
 
