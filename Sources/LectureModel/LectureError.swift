@@ -59,12 +59,16 @@ extension LectureError {
         public let summary: String
         /// What to do, as full sentences; empty when there is nothing to do.
         public let remedy: String
+        /// Why it happens, as a sentence. Empty for the families (transfers, HTTP, gateways), and for a number that
+        /// only a newer version knows.
+        package let reason: String
 
-        init(_ number: Int, _ name: String, _ summary: String, _ remedy: String) {
+        init(_ number: Int, _ name: String, _ summary: String, _ remedy: String, reason: String = "") {
             self.number = number
             self.name = name
             self.summary = summary
             self.remedy = remedy
+            self.reason = reason
         }
     }
 }

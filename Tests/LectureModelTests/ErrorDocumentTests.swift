@@ -18,7 +18,7 @@ import Testing
 
         Written by the catalogue in `Sources/LectureModel/LectureErrorCodes.swift`; a test compares. Numbers and names
         are frozen: they are stored, stand in JSON (`code`, `name`), and are never used for something else. Scripts
-        compare the number or the name, people read the sentence. `lecturectl why KEY` adds why it is so and what
+        compare the number or the name, people read the sentence. `lecturectl why KEY` shows why it is so and what
         happens next.
 
         Numbers between −8600 and −9000 are those of the Kollus storage manager, those between −2100 and −2199 of its
@@ -27,6 +27,16 @@ import Testing
         newer program's number that this one does not know is shown as `code_NUMBER`.
 
         """
+
+    /// A row of the catalogue; the others are of a family, and have no reason of their own.
+    private static func catalogueRow(_ code: LectureError.Code) -> String {
+        "| \(code.number) | `\(code.name)` | \(code.summary) | \(code.reason) | \(code.remedy) |"
+    }
+
+    private static func catalogueTable(_ codes: [LectureError.Code]) -> String {
+        "| number | name | what happened | why | what to do |\n| --- | --- | --- | --- | --- |\n"
+            + codes.map(catalogueRow).joined(separator: "\n") + "\n"
+    }
 
     private static func row(_ code: LectureError.Code, name: String? = nil, number: String? = nil) -> String {
         let columns = [number ?? "\(code.number)", "`\(name ?? code.name)`", code.summary, code.remedy]
@@ -49,7 +59,7 @@ import Testing
         ]
         var text = introduction
         for (title, numbers) in ranges {
-            text += "\n## \(title)\n\n" + table(all.filter { numbers.contains($0.number) }.map { row($0) })
+            text += "\n## \(title)\n\n" + catalogueTable(all.filter { numbers.contains($0.number) })
         }
         text += "\n## Refusals by a video gateway\n\n"
         text += table(
