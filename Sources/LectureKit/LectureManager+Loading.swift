@@ -1,5 +1,6 @@
 import LectureCrypto
 import LectureDownload
+import LectureFiles
 public import LectureModel
 import LectureStore
 import LectureTransport

@@ -3,61 +3,6 @@ import LectureFiles
 public import LectureModel
 import LectureStore
 
-/// A media file that is older than the store's database: that of a database that was lost or moved away.
-public struct KeptFile: Sendable, Hashable {
-    /// Relative to the store.
-    public let path: String
-    /// Its length in bytes.
-    public let bytes: Int64
-}
-
-/// What was made from a kept file.
-public enum RebuildOutcome: Sendable, Hashable {
-    /// It is a complete lecture again.
-    case recorded(ContentKey)
-    /// Its lecture is complete without it: nothing needs it.
-    case present(ContentKey)
-    /// Its lecture needs a licence, and licensed media is never stored unsealed.
-    case licensed(ContentKey)
-    /// None of the listed lectures has its digest.
-    case unlisted
-    /// It does not begin like media: its key was in the lost database, or it never was media.
-    case sealed
-    /// A download that had not ended: which bytes it has was in the lost database.
-    case partial
-    /// A subtitle or a picture: which lecture it belongs to was in the lost database.
-    case companion
-
-    /// The word in JSON.
-    public var name: String {
-        switch self {
-        case .recorded: "recorded"
-        case .present: "present"
-        case .licensed: "licensed"
-        case .unlisted: "unlisted"
-        case .sealed: "sealed"
-        case .partial: "partial"
-        case .companion: "companion"
-        }
-    }
-
-    /// The lecture, where it is known.
-    public var key: ContentKey? {
-        switch self {
-        case .recorded(let key), .present(let key), .licensed(let key): key
-        case .unlisted, .sealed, .partial, .companion: nil
-        }
-    }
-
-    /// Whether nothing can ever be made from the file without the lost database.
-    public var isUnusable: Bool {
-        switch self {
-        case .recorded, .unlisted: false
-        case .present, .licensed, .sealed, .partial, .companion: true
-        }
-    }
-}
-
 /// What a kept file turned out to be.
 public struct RebuiltFile: Sendable, Hashable {
     /// The file.
@@ -94,21 +39,17 @@ extension LectureManager {
         _ file: KeptFile, listed: (@Sendable ([UInt8]) -> DownloadRequest?)? = nil
     ) async throws -> RebuiltFile {
         if let error = writer.whyReadOnly { throw error }
-        guard let row = RebuiltMedia.row(of: file.path), !file.path.hasSuffix(".part"), !file.path.hasSuffix(".new")
+        guard let row = file.resource, !file.path.hasSuffix(".part"), !file.path.hasSuffix(".new")
         else { return RebuiltFile(file: file, outcome: .partial, sha256: nil) }
         guard let mediaType = MediaPath.mediaType(ofMediaAt: file.path) else {
             return RebuiltFile(file: file, outcome: .companion, sha256: nil)
         }
         let survey = try await survey(file, row)
-        let grid = RangeBook.grid(total: survey.bytes, isSealed: false)
-        let media = RebuiltMedia(
-            path: file.path, bytes: survey.bytes, chunkBytes: grid.length, sha256: survey.sha256,
-            chunks: survey.chunks, mediaType: mediaType)
         let outcome: RebuildOutcome
         if let request = try listed?(survey.sha256).map(prepared), case let source = try source(of: request),
             !source.isGateway
         {
-            outcome = try record(media, as: request, source)
+            outcome = try record(file, mediaType, survey, as: request, source)
         } else if !MediaSignature.isKnown(survey.beginning) {
             outcome = .sealed
         } else if listed != nil {
@@ -117,8 +58,8 @@ extension LectureManager {
             let key = try ContentKey("kept-\(row.value)")
             var request = DownloadRequest(url: "")
             (request.key, request.title) = (key, "Kept lecture \(row.value)")
-            outcome = try record(
-                media, as: request, RequestSource(derivedKey: key, identity: [], isGateway: false))
+            let unknown = RequestSource(derivedKey: key, identity: [], isGateway: false)
+            outcome = try record(file, mediaType, survey, as: request, unknown)
         }
         return RebuiltFile(file: file, outcome: outcome, sha256: survey.sha256)
     }
@@ -138,14 +79,12 @@ extension LectureManager {
     }
 
     private func survey(_ file: KeptFile, _ row: ResourceID) async throws -> FileSurvey {
-        let (root, digests) = (try location.make(), digests)
-        let pace = Pace(bytesPerSecond: nil)
+        let (files, pace) = (files, Pace(bytesPerSecond: nil))
         let survey = try await withTaskCancellationHandler {
             try await onDiskThread {
-                let plan = SurveyPlan(resource: row, beginning: FirstBytes.length) {
-                    RangeBook.grid(total: $0, isSealed: false)
-                }
-                return try StoreDirectory(root: root, digests: digests).survey(path: file.path, plan) { pace.took($0) }
+                try files.survey(
+                    path: file.path, resource: row, beginning: FirstBytes.length,
+                    grid: { RangeBook.grid(total: $0, isSealed: false) }, pace: { pace.took($0) })
             }
         } onCancel: {
             pace.stop()
@@ -155,14 +94,13 @@ extension LectureManager {
     }
 
     private func record(
-        _ media: RebuiltMedia, as request: DownloadRequest, _ source: RequestSource
+        _ file: KeptFile, _ mediaType: String, _ survey: FileSurvey, as request: DownloadRequest,
+        _ source: RequestSource
     ) throws -> RebuildOutcome {
-        switch try writer.record(media, as: request, source, now: clock.now()) {
-        case .present(let key): return .present(key)
-        case .licensed(let key): return .licensed(key)
-        case .recorded(let key):
-            if let content = try index.item(key)?.content { hub.send(.completed(content)) }
-            return .recorded(key)
+        let outcome = try writer.record(file, mediaType, survey, as: request, source, now: clock.now())
+        if case .recorded(let key) = outcome, let content = try index.item(key)?.content {
+            hub.send(.completed(content))
         }
+        return outcome
     }
 }

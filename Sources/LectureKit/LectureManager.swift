@@ -85,7 +85,7 @@ public actor LectureManager {
     /// The reader, on a connection of its own.
     let queries: any ContentQueries
     let digests: OpenSSLDigests
-    let files: any PartFiles
+    let files: StoreDirectory
     /// Decides what is sealed, and provides the ciphers.
     private(set) lazy var seals: any ContentSealing = StoreSealing(
         configuration.seal, index: writer, clock: clock

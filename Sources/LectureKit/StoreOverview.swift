@@ -1,3 +1,4 @@
+import LectureFiles
 public import LectureModel
 import LectureStore
 

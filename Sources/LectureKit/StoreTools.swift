@@ -98,9 +98,7 @@ public enum StoreTools {
     /// - Returns: the files, in the order in which the lost database created them.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public static func keptFiles(_ directory: String) throws -> [KeptFile] {
-        try StoreMaintenance.keptMedia(StoreLocation(directory: directory)).map {
-            KeptFile(path: $0.path, bytes: $0.bytes)
-        }
+        try StoreMaintenance.keptFiles(StoreLocation(directory: directory))
     }
 
     /// How many files ``keptFiles(_:)`` finds, and their size in bytes.

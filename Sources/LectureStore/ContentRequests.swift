@@ -135,6 +135,8 @@ extension SQLiteDownloadIndex {
         now: Timestamp
     ) throws {
         try atomically {
+            // Another process may have requested another source meanwhile.
+            guard try connection.item(id: content)?.content.sourceURL.isEmpty == true else { return }
             try setSource(request, source, of: content)
             try connection.execute(
                 "UPDATE version SET source_url = ?, source_identity = ? WHERE id = ?", request.url, source.identity,

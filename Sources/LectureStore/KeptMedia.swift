@@ -1,5 +1,5 @@
 import Glibc
-import LectureModel
+package import LectureModel
 import LectureSQLite
 
 // Media that were in the store's directory before its database: of a database that was lost, or moved away because it
@@ -32,6 +32,12 @@ enum MediaNumbers {
             && words.allSatisfy { !$0.isEmpty && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
             && path.split(separator: "/").last?.prefix { $0 != "." }.allSatisfy { $0.isNumber } == true
     }
+
+    /// The name under which a file is listed: one about to replace a part file belongs to that one.
+    ///
+    /// - Parameter path: relative to the store.
+    /// - Returns: the path, or the part file's.
+    static func listed(_ path: String) -> String { path.hasSuffix(".new") ? "\(path.dropLast(4)).part" : path }
 
     /// The files with numbers.
     ///
@@ -91,6 +97,27 @@ extension Connection {
         try first("SELECT value FROM setting WHERE name = ?", StoreDatabase.keptMediaSetting) { Int64($0.text(0)) ?? 0 }
             ?? 0
     }
+
+    /// The files that were there before the database and that no resource has.
+    ///
+    /// - Parameter root: the store's directory.
+    /// - Returns: the files by their numbers. One that was about to replace a part file counts as that part file, with
+    ///   which it is deleted.
+    /// - Throws: ``LectureError``.
+    func keptFiles(in root: String) throws -> [KeptFile] {
+        let limit = try keptMedia()
+        guard limit > 0 else { return [] }
+        let known = Set(
+            try query("SELECT file_path FROM resource WHERE id <= ? AND file_path <> ''", limit) { $0.text(0) })
+        let files = try MediaNumbers.files(in: root)
+            .filter { $0.number <= limit && !known.contains($0.path) && MediaNumbers.isName($0.path) }
+        let byPath = Dictionary(grouping: files) { MediaNumbers.listed($0.path) }
+        return byPath.map { path, files in
+            (files[0].number, KeptFile(path: path, bytes: files.reduce(0) { $0 + $1.bytes }))
+        }
+        .sorted { ($0.0, $0.1.path) < ($1.0, $1.1.path) }
+        .map(\.1)
+    }
 }
 
 extension SQLiteDownloadIndex {
@@ -102,31 +129,13 @@ extension SQLiteDownloadIndex {
     }
 }
 
-extension Connection {
-    /// The files that were there before the database and that no resource has.
-    ///
-    /// - Parameter root: the store's directory.
-    /// - Returns: path and size of each, by their numbers.
-    /// - Throws: ``LectureError``.
-    func keptFiles(in root: String) throws -> [(path: String, bytes: Int64)] {
-        let limit = try keptMedia()
-        guard limit > 0 else { return [] }
-        let known = Set(
-            try query("SELECT file_path FROM resource WHERE id <= ? AND file_path <> ''", limit) { $0.text(0) })
-        return try MediaNumbers.files(in: root)
-            .filter { $0.number <= limit && !known.contains($0.path) && MediaNumbers.isName($0.path) }
-            .sorted { ($0.number, $0.path) < ($1.number, $1.path) }
-            .map { (path: $0.path, bytes: $0.bytes) }
-    }
-}
-
 extension StoreMaintenance {
     /// The files that were in the store's directory before its database, belong to no lecture, and are kept.
     ///
     /// - Parameter location: where the store is.
-    /// - Returns: path and size of each, by their numbers.
+    /// - Returns: the files by their numbers.
     /// - Throws: ``LectureError``.
-    package static func keptMedia(_ location: StoreLocation) throws -> [(path: String, bytes: Int64)] {
+    package static func keptFiles(_ location: StoreLocation) throws -> [KeptFile] {
         guard let root = try location.resolved() else { return [] }
         return try StoreDatabase.openReader(location).keptFiles(in: root)
     }

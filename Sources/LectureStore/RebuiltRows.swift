@@ -3,71 +3,31 @@ import LectureSQLite
 
 // How a media file of a lost database becomes a complete lecture again.
 
-/// A whole media file that no row describes.
-package struct RebuiltMedia: Sendable {
-    /// Relative to the store. The number in its name becomes that of its row.
-    package let path: String
-    /// Its length in bytes.
-    package let bytes: UInt64
-    /// The length of its chunks in bytes.
-    package let chunkBytes: UInt64
-    /// Its SHA-256.
-    package let sha256: [UInt8]
-    /// Proofs of all its chunks, made for its row.
-    package let chunks: [WrittenChunk]
-    /// By its name.
-    package let mediaType: String
-
-    /// Creates a value.
-    ///
-    /// - Parameters:
-    ///   - path: relative to the store.
-    ///   - bytes: its length.
-    ///   - chunkBytes: the length of its chunks.
-    ///   - sha256: its digest.
-    ///   - chunks: proofs of all its chunks.
-    ///   - mediaType: by its name.
-    package init(
-        path: String, bytes: UInt64, chunkBytes: UInt64, sha256: [UInt8], chunks: [WrittenChunk], mediaType: String
-    ) {
-        (self.path, self.bytes, self.chunkBytes, self.sha256) = (path, bytes, chunkBytes, sha256)
-        (self.chunks, self.mediaType) = (chunks, mediaType)
-    }
-
-    /// The row that a kept file gets.
-    ///
-    /// - Parameter path: relative to the store.
-    /// - Returns: nil for a name that no store gives.
-    package static func row(of path: String) -> ResourceID? { MediaNumbers.number(of: path).map { ResourceID($0) } }
-}
-
-/// The result of recording a media file of a lost database.
-package enum RebuildRecord: Sendable, Hashable {
-    /// It is a complete lecture.
-    case recorded(ContentKey)
-    /// The lecture is complete without it.
-    case present(ContentKey)
-    /// The lecture needs a licence, and licensed media is never stored unsealed.
-    case licensed(ContentKey)
+extension KeptFile {
+    /// The row that the file gets: the number in its name. Nil for a name that no store gives.
+    package var resource: ResourceID? { MediaNumbers.number(of: path).map { ResourceID($0) } }
 }
 
 extension SQLiteDownloadIndex {
     /// Makes a kept file a complete lecture, in one transaction.
     ///
     /// - Parameters:
-    ///   - media: the file. No resource has it.
+    ///   - file: the file. No resource has it.
+    ///   - mediaType: by its name.
+    ///   - survey: what is in it, with proofs for the row of its number.
     ///   - request: the lecture: its key, URL, title and so on. An empty URL is an unknown source.
     ///   - source: the source of its URL; its identity is empty for an unknown one.
     ///   - now: the wall clock.
-    /// - Returns: what happened; only for ``RebuildRecord/recorded(_:)`` anything was changed.
+    /// - Returns: `recorded`; or `present` or `licensed`, with nothing changed.
     /// - Throws: ``LectureError``: `storeBusy` while another process works on the lecture; `parameter` for a file that
     ///   is not kept.
     package func record(
-        _ media: RebuiltMedia, as request: DownloadRequest, _ source: RequestSource, now: Timestamp
-    ) throws -> RebuildRecord {
+        _ file: KeptFile, _ mediaType: String, _ survey: FileSurvey, as request: DownloadRequest,
+        _ source: RequestSource, now: Timestamp
+    ) throws -> RebuildOutcome {
         try atomically {
-            guard let row = RebuiltMedia.row(of: media.path), try row.value <= connection.keptMedia() else {
-                throw LectureError(.parameter, detail: media.path, cause: "it belongs to this database")
+            guard let row = file.resource, try row.value <= connection.keptMedia() else {
+                throw LectureError(.parameter, detail: file.path, cause: "it belongs to this database")
             }
             let owner: ContentID? = try connection.first(
                 "SELECT version.content_id FROM resource JOIN version ON version.id = version_id WHERE resource.id = ?",
@@ -90,47 +50,55 @@ extension SQLiteDownloadIndex {
             } else {
                 content = try insert(request, source, key: key, now: now)
             }
-            let version = try insertComplete(media, row, of: content, request, source, now: now)
+            let version = try connection.insertComplete(of: content, survey, request, source, now: now)
+            try connection.insertMedia(row, of: version, file, mediaType, survey, request, now: now)
+            if !request.url.isEmpty {
+                try insertURLLeases(row, urls: [request.url] + request.mirrors, expires: nil, now: now)
+            }
             // Its state and counters, and its source as requested.
             guard let complete = try completeVersion(content), complete.id == version else {
                 throw LectureError(.bug, detail: "a rebuilt version is not the complete one")
             }
             try restore(content, complete, source: nil, now: now)
             try connection.execute(
-                "UPDATE content SET sha256 = ?, headers = '{}' WHERE id = ?", media.sha256, content)
+                "UPDATE content SET sha256 = ?, headers = '{}' WHERE id = ?", survey.sha256, content)
             return .recorded(key)
         }
     }
+}
 
-    private func insertComplete(
-        _ media: RebuiltMedia, _ row: ResourceID, of content: ContentID, _ request: DownloadRequest,
-        _ source: RequestSource, now: Timestamp
+extension Connection {
+    fileprivate func insertComplete(
+        of content: ContentID, _ survey: FileSurvey, _ request: DownloadRequest, _ source: RequestSource,
+        now: Timestamp
     ) throws -> VersionID {
-        try connection.execute(
+        try execute(
             """
             INSERT INTO version(content_id, number, state, sha256, created_ms, completed_ms, source_url,
                 source_identity)
             SELECT ?1, coalesce(max(number), 0) + 1, \(sql: VersionState.current), ?2, ?3, ?3, ?4, ?5
             FROM version WHERE content_id = ?1
-            """, content, media.sha256, now, request.url, source.identity)
-        let version = VersionID(connection.lastInsertedID)
-        try connection.execute(
+            """, content, survey.sha256, now, request.url, source.identity)
+        return VersionID(lastInsertedID)
+    }
+
+    fileprivate func insertMedia(
+        _ row: ResourceID, of version: VersionID, _ file: KeptFile, _ mediaType: String, _ survey: FileSurvey,
+        _ request: DownloadRequest, now: Timestamp
+    ) throws {
+        let (bytes, count) = (survey.bytes, survey.chunks.count)
+        try execute(
             """
             INSERT INTO resource(id, version_id, role, position, state, total_bytes, chunk_bytes, chunk_count,
                 proven_count, proven_bytes, sha256, expected_sha256, file_path, media_type)
             VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            row, version, ResourceRole.media.rawValue, ResourceRecord.State.finalized.rawValue, media.bytes,
-            media.chunkBytes, media.chunks.count, media.chunks.count, media.bytes, media.sha256, request.sha256,
-            media.path, media.mediaType)
-        for chunk in media.chunks {
-            try connection.execute(
+            row, version, ResourceRole.media.rawValue, ResourceRecord.State.finalized.rawValue, bytes,
+            survey.grid.length, count, count, bytes, survey.sha256, request.sha256, file.path, mediaType)
+        for chunk in survey.chunks {
+            try execute(
                 "INSERT INTO chunk(resource_id, idx, proof, proven_ms) VALUES (?, ?, ?, ?)", row, chunk.index,
                 chunk.proof, now)
         }
-        if !request.url.isEmpty {
-            try insertURLLeases(row, urls: [request.url] + request.mirrors, expires: nil, now: now)
-        }
-        return version
     }
 }

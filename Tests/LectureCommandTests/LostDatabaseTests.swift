@@ -102,6 +102,8 @@ import Testing
         let again = try await me("precache", list, "--json")
         #expect(again.status == 0 && again.text.contains("\"event\":\"skipped\",\"key\":\"b\""), "\(again.text)")
 
+        // A part file that was about to be replaced when its program was killed.
+        _ = try me.home.write("replacement", to: "store/media/0000/4.mp4.new")
         #expect(try await Self.rebuild(me, "--delete-unusable", status: 0) == rest)
         #expect(try await Self.rebuild(me, status: 0) == [])
         #expect(try await me("remove", "b", "kept-1").status == 0)

@@ -41,7 +41,8 @@ struct EngineEffectTests {
         #expect("\(answered.effects)" == "[keep anchor \(anchor.revision)]")
     }
 
-    @Test func `a stop cancels what runs`() throws {
+    /// A world in which a grant has just been asked for.
+    private func asking() throws -> (world: LicenceWorld, request: TransferRequest) {
         let world = try LicenceWorld()
         let (content, key) = try world.waiting("g")
         world.settle()
@@ -49,18 +50,17 @@ struct EngineEffectTests {
         let started = world.engine.commit()
         let request = try #require(start(started.effects))
         for effect in started.effects { effect.perform(for: world.engine) }
+        return (world, request)
+    }
+
+    @Test func `a stop cancels what runs`() throws {
+        let (world, request) = try asking()
         world.engine.stop()
         #expect(world.engine.commit().effects.first == .transfer(.cancel([request.id])))
     }
 
     @Test func `a failed commit performs none of its effects`() throws {
-        let world = try LicenceWorld()
-        let (content, key) = try world.waiting("g")
-        world.settle()
-        world.engine.grant(content, key: key)
-        let started = world.engine.commit()
-        let request = try #require(start(started.effects))
-        for effect in started.effects { effect.perform(for: world.engine) }
+        let (world, request) = try asking()
         let store = try Connection(path: "\(world.location.directory)/lecturekit.db", access: .readWrite)
         try store.execute(
             "CREATE TRIGGER broken BEFORE INSERT ON licence_attempt BEGIN SELECT RAISE(ABORT, 'no'); END")

@@ -264,23 +264,10 @@ struct PrecacheSources: Sendable {
     private mutating func readList(_ path: String, _ body: (Group) async throws -> Void) async throws {
         let name = listName(path)
         do {
-            let input = try InputReader(path)
-            var list = path == "-" ? nil : try CourseList(path: path)
-            while let bytes = try await input.next() {
-                if list == nil { list = try standardInput(firstBytes: bytes) }
-                let lines = list?.read(bytes) ?? []
-                if !lines.isEmpty { try await body(group(lines, of: name)) }
-            }
-            let lines = list?.finish() ?? []
-            if !lines.isEmpty { try await body(group(lines, of: name)) }
+            try await CourseList.read(path) { lines in try await body(group(lines, of: name)) }
         } catch let error as LectureError where error.code == .courseList {
             try await body(group([.issue(error)], of: name))
         }
-    }
-
-    /// Standard input has no name that shows its format.
-    private func standardInput(firstBytes: [UInt8]) throws -> CourseList {
-        CourseList(firstByte: firstBytes.first { !" \t\r\n".utf8.contains($0) })
     }
 
     private mutating func group(_ lines: [CourseList.Line], of list: String?) -> Group {
@@ -398,5 +385,25 @@ struct PrecacheSources: Sendable {
                 .outputRefused, detail: URLText.withoutSecrets(url), cause: "the URL ends without a name")
         }
         return String(name)
+    }
+}
+
+extension CourseList {
+    /// Reads a list in constant memory.
+    ///
+    /// - Parameters:
+    ///   - path: the list; `-` is standard input, which has no name that shows its format.
+    ///   - body: receives some lines at a time, in their order.
+    /// - Throws: `LectureError` with `courseList` when it cannot be read; what `body` throws.
+    static func read(_ path: String, _ body: ([Line]) async throws -> Void) async throws {
+        let input = try InputReader(path)
+        var list = path == "-" ? nil : try CourseList(path: path)
+        while let bytes = try await input.next() {
+            if list == nil { list = CourseList(firstByte: bytes.first { !" \t\r\n".utf8.contains($0) }) }
+            let lines = list?.read(bytes) ?? []
+            if !lines.isEmpty { try await body(lines) }
+        }
+        let lines = list?.finish() ?? []
+        if !lines.isEmpty { try await body(lines) }
     }
 }

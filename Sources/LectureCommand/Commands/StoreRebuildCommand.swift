@@ -24,17 +24,15 @@ private struct DigestLists: Sendable {
         guard !paths.isEmpty else { return }
         var (lectures, count): ([[UInt8]: DownloadRequest], Int) = ([:], 0)
         for path in paths {
-            let input = try InputReader(path)
-            var list = try CourseList(path: path)
-            var lines: [CourseList.Line] = []
-            while let bytes = try await input.next() { lines += list.read(bytes) }
-            for line in lines + list.finish() {
-                switch line {
-                case .issue(let error): try session.report(error)
-                case .warning(let warning): try session.report(warning)
-                case .lecture(let request, _):
-                    count += 1
-                    if let sha256 = request.sha256, lectures[sha256] == nil { lectures[sha256] = request }
+            try await CourseList.read(path) { lines in
+                for line in lines {
+                    switch line {
+                    case .issue(let error): try session.report(error)
+                    case .warning(let warning): try session.report(warning)
+                    case .lecture(let request, _):
+                        count += 1
+                        if let sha256 = request.sha256, lectures[sha256] == nil { lectures[sha256] = request }
+                    }
                 }
             }
         }
@@ -58,7 +56,6 @@ private struct RebuildRun {
     let lists: DigestLists
     private var counts: [String: Int] = [:]
     private var unusable: [KeptFile] = []
-    private var unlisted = 0
     private var failed = 0
 
     init(manager: LectureManager, session: CommandSession, lists: DigestLists) {
@@ -75,7 +72,6 @@ private struct RebuildRun {
         }
         counts[rebuilt.outcome.name, default: 0] += 1
         if rebuilt.outcome.isUnusable { unusable.append(file) }
-        if rebuilt.outcome == .unlisted { unlisted += 1 }
         if session.wantsJSON {
             return try session.context.output.write(machine: JSONLine.rebuilt(rebuilt))
         }
@@ -101,7 +97,7 @@ private struct RebuildRun {
 
     /// Deletes what is unusable, if requested, and reports the result.
     func finish() async throws -> ExitStatus {
-        let recorded = counts["recorded"] ?? 0
+        let (recorded, unlisted) = (counts["recorded"] ?? 0, counts["unlisted"] ?? 0)
         guard recorded + unusable.count + unlisted + failed > 0 else {
             session.report("There is nothing to rebuild: every media file belongs to a lecture.")
             return .done
