@@ -37,7 +37,7 @@ extension StorageCore {
     func sendReports() async throws -> ReportSendResult {
         let manager = try manager()
         do {
-            let result = try await manager.sendReports()
+            let result = try await manager.reports.send()
             notify(.reportsSent(delivered: result.delivered, refused: result.refused, left: result.left))
             return result
         } catch { throw KollusError.of(error) }

@@ -114,10 +114,7 @@ extension LectureManager {
     ///   - point: from the start, stored in whole milliseconds; negative counts as zero.
     /// - Throws: ``LectureError``: `unknownContent`, a store's code.
     public func setResumePoint(_ key: ContentKey, _ point: Duration) throws {
-        try index.transaction {
-            guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-            try writer.setResumePoint(item.id, point)
-        }
+        try keepResumePoint(key, point)
     }
 
     /// Verified bytes of lectures on disk: media, subtitles and pictures of complete lectures, and the received part of

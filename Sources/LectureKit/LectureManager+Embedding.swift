@@ -10,7 +10,7 @@ extension LectureManager {
     package nonisolated func wait<Result: Sendable>(
         _ body: @Sendable (isolated LectureManager) throws -> Result
     ) rethrows -> Result {
-        try executor.queue.sync { try assumeIsolated { try body($0) } }
+        try core.wait { try assumeIsolated { try body($0) } }
     }
 
     /// As ``events``, without ``LectureEvent/reportExchange(_:)``: for callers that send many reports and show only

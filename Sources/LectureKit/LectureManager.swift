@@ -48,13 +48,8 @@ import LectureTransport
 /// - ``pendingCallbacks()``
 /// - ``sendPendingCallbacks()``
 /// ### Learning reports
-/// - ``addReport(_:)``
-/// - ``addReports(_:)``
-/// - ``recordPlay(of:user:duration:blocks:target:)``
-/// - ``sendReports(_:)``
-/// - ``retryReports(_:)``
-/// - ``reports(_:from:limit:)``
-/// - ``reportSummary()``
+/// - ``reports``
+/// - ``Reports``
 /// ### Streaming
 /// - ``openStream(_:)``
 /// - ``setStreamCacheLimit(_:)``
@@ -69,23 +64,10 @@ import LectureTransport
 /// - ``contents(_:sort:page:)``
 /// - ``content(_:)``
 /// - ``why(_:)``
-public actor LectureManager {
-    let executor: CoreExecutor
-    /// As passed, except for what the application has changed since.
-    var configuration: LectureConfiguration
-    let location: StoreLocation
-    let hub = EventHub<LectureEvent>()
-    /// Receives log records and metrics; nil without an observer.
-    let observation: Observation?
-    let clock: any LectureClock = SystemClock()
-    /// The writer; opened with the manager.
-    let index: any DownloadIndex
-    /// The same, as the ledger of licences needs it: they share a connection.
-    let writer: SQLiteDownloadIndex
-    /// The reader, on a connection of its own.
-    let queries: any ContentQueries
-    let digests: OpenSSLDigests
-    let files: StoreDirectory
+public actor LectureManager: CorePart {
+    nonisolated let core: StoreCore
+    /// Learning reports.
+    public nonisolated let reports: Reports
     /// Decides what is sealed, and provides the ciphers.
     private(set) lazy var seals: any ContentSealing = StoreSealing(
         configuration.seal, index: writer, clock: clock
@@ -93,8 +75,6 @@ public actor LectureManager {
         let own = try self.assumeIsolated { try $0.deviceLedger() }
         return (own.ledger, own.vault)
     }
-    let locks: OwnerLocks
-    var session: StoreSession?
     var service: DownloadService?
     /// The ledger of licences; opened with the first lecture that needs one.
     var licences: LicenceService?
@@ -103,20 +83,10 @@ public actor LectureManager {
     var openedAuthenticator: (any RowAuthenticator)?
     /// The ledger with the device's key, for queries and for the ciphers.
     var openedLedger: DeviceLedger?
-    /// Sends reports; created when first used.
-    var statistics: ReportService?
-    /// Reports on the writer's connection; created when first needed.
-    var openedOutbox: SQLiteOutbox?
-    /// The reader of reports, on a connection of its own.
-    var openedStatisticsQueries: (any StatisticsQueries)?
     /// Streams media; created with the first stream.
     var streams: StreamService?
-    /// The request rate limit per target, from the last call that sends reports.
-    let sendRate = Guarded<Int?>(nil)
     /// The text the application adds to every request to licence servers.
     var licenceParameter: String?
-    /// Attempts of batches that do not set their own.
-    var attemptsOfBatches = 5
     /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
     /// where the download is checked against a length.
     var announced: [ContentKey: Int64] = [:]
@@ -124,12 +94,11 @@ public actor LectureManager {
     var named: [String: Set<ContentID>] = [:]
     /// Complete lectures that are being compared with their sources.
     var checks = SourceChecks()
-    var isClosed = false
     /// The summary when the manager was closed.
     var finalSummary = FetchSummary()
 
     /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
 
     /// Opens the store; creates it when there is none, migrates one of an older version.
     ///
@@ -141,37 +110,8 @@ public actor LectureManager {
     ///   `storeReadOnly`, `migrationChanged`, `createDirectory`, `openStore`, and `configuration` for a
     ///   ``LectureConfiguration/sharedGroup`` that cannot be used; a refused file is unchanged.
     public init(_ configuration: LectureConfiguration) throws {
-        self.configuration = configuration
-        // An unusable value is reported before anything is created.
-        _ = try configuration.downloadSettings()
-        let executor = CoreExecutor()
-        self.executor = executor
-        location = StoreLocation(directory: configuration.storeDirectory)
-        let observation = configuration.observer.map { Observation($0) }
-        self.observation = observation
-        do {
-            let opened = try StoreDatabase.openAsPossible(
-                location, now: SystemClock().now(), spendsReserve: configuration.spendsSpaceReserve)
-            let index = SQLiteDownloadIndex(connection: opened.connection)
-            if index.whyReadOnly == nil { try configuration.share() }
-            writer = index
-            observation?.opened(migrations: opened.applied)
-        } catch {
-            observation?.refused(error)
-            throw error
-        }
-        index = writer
-        if let observation { hub.observe(hearsCostly: false) { observation.take($0) } }
-        writer.fieldSeal = DeviceFieldSeal { () throws(LectureError) in
-            do { return try configuration.deviceHome() } catch {
-                throw error as? LectureError ?? LectureError(.configuration)
-            }
-        }
-        queries = try SQLiteContentQueries(opening: location)
-        let directory = try location.make()
-        digests = try OpenSSLDigests(proofKey: writer.identity().proofKey)
-        files = try StoreDirectory(root: directory, digests: digests)
-        locks = try OwnerLocks(root: directory)
+        core = try StoreCore(configuration)
+        reports = Reports(core)
     }
 
     // MARK: Fetching
@@ -333,7 +273,7 @@ public actor LectureManager {
     /// It completes even in a cancelled task, so a service that is being stopped may await it. Calls that still wait
     /// end with `closing`, or with what was done so far.
     public func close() async {
-        isClosed = true
+        core.state.isClosed = true
         await endChecks()
         await endStreams()
         if let service {
@@ -344,24 +284,10 @@ public actor LectureManager {
             self.service = nil
         }
         await stopRenewal()
-        await stopSending()
-        if let session {
-            self.session = nil
-            await session.endExchanges()
-            session.leave(index, now: clock.now())
-        }
-        if writer.whyReadOnly == nil { SpaceReserve.draw(location) }
+        await reports.stopSending()
+        await core.leave()
         hub.finish()
         await observation?.flush()
-    }
-
-    /// This program's registration at the store; created when work is to be done and not before.
-    func openSession() throws -> StoreSession {
-        if isClosed { throw LectureError(.closing) }
-        if let session { return session }
-        let made = try StoreSession(configuration, index: index, locks: locks, clock: clock, observation: observation)
-        session = made
-        return made
     }
 
     /// The active part of the manager; created when first needed.

@@ -87,7 +87,7 @@ extension LectureManager {
                 overview.licencesDue = try licenceQueries().licenceCount(deadlineBefore: nil)
             }
         }
-        let reports = try reportSummary().counts
+        let reports = try self.reports.assumeIsolated { try $0.summary() }.counts
         overview.openReports = (reports[.pending] ?? 0) + (reports[.leased] ?? 0)
         overview.deadReports = reports[.dead] ?? 0
         overview.processes = try processes()

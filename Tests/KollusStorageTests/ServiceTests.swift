@@ -157,7 +157,7 @@ import Testing
             var report = LearningReport()
             (report.user, report.session, report.sequence) = ("learner", "s", Int64(number))
             report.target = ReportTarget(url: scene.origin.http + "/lms/json", format: .json)
-            try await manager.addReport(report)
+            try await manager.reports.add(report)
         }
         storage.sendStoredLms()
         #expect(await witness.wait { $0.contains { if case .sent(3, 0) = $0 { true } else { false } } })

@@ -122,7 +122,7 @@ package struct Academy: Sendable {
             var report = LearningReport(
                 values: #"{"position":\#(number)}"#, user: "learner", session: "session-\(number)")
             report.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
-            try await manager.addReport(report)
+            try await manager.reports.add(report)
         }
     }
 

@@ -128,12 +128,12 @@ struct CancellationNetTests {
         "openStream": { manager, _, _ in _ = try await manager.openStream("http://127.0.0.1:1/a.mp4") },
         "renewLicences": { manager, _, _ in _ = try await manager.renewLicences(.all) },
         "sendPendingCallbacks": { manager, _, _ in try await manager.sendPendingCallbacks() },
-        "sendReports": { manager, _, _ in _ = try await manager.sendReports() },
-        "exportReports": { manager, _, site in
-            _ = try await manager.exportReports(to: .file(site.directory.file("out.jsonl"), mayReplace: false))
+        "reports.send": { manager, _, _ in _ = try await manager.reports.send() },
+        "reports.export": { manager, _, site in
+            _ = try await manager.reports.export(to: .file(site.directory.file("out.jsonl"), mayReplace: false))
         },
-        "importReports": { manager, _, site in
-            _ = try await manager.importReports(from: site.directory.file("in.jsonl")) { _ in }
+        "reports.import": { manager, _, site in
+            _ = try await manager.reports.import(from: site.directory.file("in.jsonl")) { _ in }
         },
     ]
 

@@ -113,7 +113,7 @@ struct DetailNetTests {
         try await play.reached(.seconds(50))
         #expect(try await place() == .milliseconds(6_789), "the play is over")
 
-        let recorder = try await manager.recordPlay(of: key, user: "kim", duration: .seconds(600))
+        let recorder = try await manager.reports.recordPlay(of: key, user: "kim", duration: .seconds(600))
         try await recorder.report()
         #expect(try await place() == .milliseconds(6_789), "it has not moved yet")
         await recorder.record(PlayedInterval(.play, from: .zero, to: .seconds(90), lasting: .seconds(90)))

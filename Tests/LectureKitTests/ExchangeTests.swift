@@ -31,8 +31,8 @@ struct ExchangeNetTests {
         let url = "\(sandbox.http)\(path)"
         let manager = try site.manager { $0.statistics.target = ReportTarget(url: url, format: format) }
         let events = manager.events
-        _ = try await manager.addReports(reports(3))
-        #expect(try await manager.sendReports().delivered == 3)
+        _ = try await manager.reports.add(reports(3))
+        #expect(try await manager.reports.send().delivered == 3)
         await manager.close()
         let reported = await exchanges(events)
         #expect(reported.flatMap(\.reports) == reports(3).compactMap(\.id))
@@ -54,9 +54,9 @@ struct ExchangeNetTests {
             $0.statistics.rules = [rule]
         }
         let events = manager.events
-        _ = try await manager.addReports(reports(500))
-        #expect(try await manager.sendReports().left == 500)
-        #expect(try await manager.sendReports().delivered == 500)
+        _ = try await manager.reports.add(reports(500))
+        #expect(try await manager.reports.send().left == 500)
+        #expect(try await manager.reports.send().delivered == 500)
         await manager.close()
         let reported = await exchanges(events)
         #expect(reported.map(\.status) == [401, 200] && reported.map(\.isDelivered) == [false, true])
@@ -71,10 +71,10 @@ struct ExchangeNetTests {
             $0.statistics.target = ReportTarget(url: "http://127.0.0.1:\(port)/lms", format: .kollus)
         }
         let events = manager.events
-        _ = try await manager.addReports(reports(1))
+        _ = try await manager.reports.add(reports(1))
         var options = SendOptions()
         options.attempts = 1
-        #expect(try await manager.sendReports(options).left == 1)
+        #expect(try await manager.reports.send(options).left == 1)
         await manager.close()
         let reported = await exchanges(events)
         #expect(
@@ -88,8 +88,8 @@ struct ExchangeNetTests {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
         }
         let (events, quiet) = (manager.events, manager.eventsWithoutExchanges)
-        _ = try await manager.addReports(reports(2))
-        #expect(try await manager.sendReports().delivered == 2)
+        _ = try await manager.reports.add(reports(2))
+        #expect(try await manager.reports.send().delivered == 2)
         await manager.close()
         #expect(await exchanges(events).count == 1)
         var names: [String] = []

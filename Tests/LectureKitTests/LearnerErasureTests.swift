@@ -30,7 +30,7 @@ import Testing
         let files = [shelf.database, shelf.database + "-wal"]
         let before = try await Self.places(learner, in: files[0]) + Self.places(learner, in: files[1])
         #expect(before > 0)
-        let receipt = try await shelf.manager.eraseLearner(learner)
+        let receipt = try await shelf.manager.reports.eraseLearner(learner)
         #expect(receipt.problems.isEmpty && receipt.isSearched && receipt.traces.isEmpty, "\(receipt)")
         #expect(receipt.reports == [.pending: 1, .delivered: 1, .dead: 1, .superseded: 1, .expired: 1])
         #expect(receipt.sessions == 1 && receipt.requests == 0)
@@ -38,7 +38,7 @@ import Testing
         let left = try ReportShelf.records(try await shelf.exported(.jsonLines))
         #expect(left == records.filter { !$0.user.utf8.elementsEqual(learner.utf8) })
         // Again: nothing is left to erase.
-        let again = try await shelf.manager.eraseLearner(learner)
+        let again = try await shelf.manager.reports.eraseLearner(learner)
         #expect(again.reports.isEmpty && again.sessions == 0 && again.problems.isEmpty)
     }
 
@@ -47,7 +47,7 @@ import Testing
         let shelf = try ReportShelf()
         try await shelf.fill(
             ReportShelf.records().filter { $0.user == "kim7" || $0.user.utf8.elementsEqual(learner.utf8) })
-        let receipt = try await shelf.manager.eraseLearner(learner)
+        let receipt = try await shelf.manager.reports.eraseLearner(learner)
         #expect(receipt.problems.isEmpty, "\(receipt.traces)")
         #expect(receipt.reports.values.reduce(0, +) == 5)
         try await Self.expectNowhere(learner, shelf)
@@ -57,7 +57,7 @@ import Testing
         let shelf = try ReportShelf()
         try await shelf.fill()
         let before = try await shelf.exported(.jsonLines)
-        let receipt = try await shelf.manager.eraseLearner("kim7", isDryRun: true)
+        let receipt = try await shelf.manager.reports.eraseLearner("kim7", isDryRun: true)
         #expect(receipt.isDryRun && receipt.reports.values.reduce(0, +) == 5 && receipt.sessions == 1)
         #expect(try await shelf.exported(.jsonLines) == before)
     }
@@ -65,9 +65,9 @@ import Testing
     @Test func `a short id is erased and not searched for`() async throws {
         let shelf = try ReportShelf()
         try await shelf.fill()
-        let receipt = try await shelf.manager.eraseLearner("한")
+        let receipt = try await shelf.manager.reports.eraseLearner("한")
         #expect(!receipt.isSearched && receipt.reports.values.reduce(0, +) == 5)
-        await #expect(throws: LectureError(.parameter)) { try await shelf.manager.eraseLearner("") }
+        await #expect(throws: LectureError(.parameter)) { try await shelf.manager.reports.eraseLearner("") }
     }
 
     @Test func `reports of others that name the learner are listed`() async throws {
@@ -79,7 +79,7 @@ import Testing
         record.note = "sat beside kim7"
         record.values = .object([])
         try await shelf.fill(ReportShelf.records() + [record])
-        let receipt = try await shelf.manager.eraseLearner("kim7")
+        let receipt = try await shelf.manager.reports.eraseLearner("kim7")
         #expect(receipt.traces.contains(ErasureReceipt.Trace(place: "reports of other learners", count: 1)))
         #expect(receipt.problems.contains(LectureError(.learnerLeft)))
     }
@@ -90,7 +90,7 @@ import Testing
         let (store, copy) = (shelf.directory.file("store"), shelf.directory.file("copy.db"))
         #expect(try StoreTools.backup(store, to: copy))
         #expect(try await Self.places("홍길동 학생", in: copy) > 0)
-        let receipt = try await shelf.manager.eraseLearner("홍길동 학생")
+        let receipt = try await shelf.manager.reports.eraseLearner("홍길동 학생")
         #expect(receipt.problems.isEmpty && receipt.copies.map(\.reports) == [5], "\(receipt)")
         #expect(try await Self.places("홍길동 학생", in: copy) == 0)
         // The copy is a whole store with the other learners in it.
@@ -106,12 +106,12 @@ import Testing
         let copy = shelf.directory.file("copy.db")
         try StoreTools.backup(shelf.directory.file("store"), to: copy)
         try FileManager.default.removeItem(atPath: copy)
-        let receipt = try await shelf.manager.eraseLearner("kim7")
+        let receipt = try await shelf.manager.reports.eraseLearner("kim7")
         #expect(receipt.copies.map(\.problem) == [LectureError(.openStore)])
         #expect(receipt.problems == [LectureError(.openStore)])
         #expect(receipt.reports.values.reduce(0, +) == 5)
-        try await shelf.manager.forgetCopy(copy)
-        #expect(try await shelf.manager.eraseLearner("kim7").problems.isEmpty)
+        try await shelf.manager.reports.forgetCopy(copy)
+        #expect(try await shelf.manager.reports.eraseLearner("kim7").problems.isEmpty)
     }
 
     @Test func `a failed copy is not remembered`() async throws {
@@ -122,6 +122,6 @@ import Testing
         #expect(throws: LectureError(.createFile)) {
             try StoreTools.backup(shelf.directory.file("store"), to: shelf.directory.file("missing/copy"))
         }
-        #expect(try await shelf.manager.eraseLearner("kim7").copies.isEmpty)
+        #expect(try await shelf.manager.reports.eraseLearner("kim7").copies.isEmpty)
     }
 }

@@ -199,7 +199,7 @@ struct ObserverNetTests {
         #expect(try await manager.waitUntilIdle())
         let renewal = try await manager.renewLicences(.keys([key]))
         try await sandbox.setLMS(habits: "poison:bad")
-        let added = try await manager.addReports(
+        let added = try await manager.reports.add(
             ["good", "bad", "fine"].map { id in
                 var report = LearningReport(values: #"{"n":"canary-values"}"#, user: "canary-\(id)", session: id)
                 report.id = id
@@ -207,10 +207,10 @@ struct ObserverNetTests {
             })
         #expect(added.allSatisfy { (try? $0.get().count) == 1 })
         // Two callers wait for the same reports; they are counted once.
-        async let other = manager.sendReports()
-        let sent = try await manager.sendReports()
+        async let other = manager.reports.send()
+        let sent = try await manager.reports.send()
         _ = try await other
-        let summary = try await manager.reportSummary()
+        let summary = try await manager.reports.summary()
         await manager.close()
         #expect(renewal.renewed == 1)
         #expect(recorder.sum("lecturekit_licence_renewals_total", ["result": "renewed"]) == 1)

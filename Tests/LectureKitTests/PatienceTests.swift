@@ -83,14 +83,14 @@ struct PatienceNetTests {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
         }
         if hasSentBefore {
-            _ = try await manager.addReport(LearningReport(values: "{}", user: "kim", session: "0"))
-            #expect(try await manager.sendReports().delivered == 1)
+            _ = try await manager.reports.add(LearningReport(values: "{}", user: "kim", session: "0"))
+            #expect(try await manager.reports.send().delivered == 1)
         }
         try await manager.setPatience(timeout: .milliseconds(300), retries: 1)
         try await sandbox.setLMS(habits: "timeout:100")
-        _ = try await manager.addReport(LearningReport(values: "{}", user: "kim", session: "1"))
+        _ = try await manager.reports.add(LearningReport(values: "{}", user: "kim", session: "1"))
         let before = try await sandbox.requests(for: "/lms/json").count
-        #expect(try await manager.sendReports().left == 1)
+        #expect(try await manager.reports.send().left == 1)
         #expect(try await sandbox.requests(for: "/lms/json").count == before + 2)
         await manager.close()
         await sandbox.stop()

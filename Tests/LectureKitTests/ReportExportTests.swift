@@ -22,7 +22,7 @@ import Testing
         let shelf = try ReportShelf()
         try await shelf.fill()
         let path = shelf.directory.file("out.jsonl")
-        let result = try await shelf.manager.exportReports(to: .file(path, mayReplace: false))
+        let result = try await shelf.manager.reports.export(to: .file(path, mayReplace: false))
         let script = "head -n -1 \"$0\" | sha256sum | cut -c-64; tail -n 1 \"$0\""
         let lines = try await ChildProcess.run("/bin/bash", ["-euc", script, path]).text.split(separator: "\n")
         let summary = try JSONScanner.value(of: String(try #require(lines.last)))
@@ -43,7 +43,7 @@ import Testing
         try await shelf.fill()
         let path = shelf.directory.file(name)
         let format = ReportExportFormat(path: path) ?? .xapi
-        _ = try await shelf.manager.exportReports(to: .file(path, mayReplace: false), format: format)
+        _ = try await shelf.manager.reports.export(to: .file(path, mayReplace: false), format: format)
         let ending = try await ChildProcess.run(try Places.command(program), ["-dc", path])
         #expect(ending.status == 0)
         #expect(Array(ending.output) == (try await shelf.exported(format)))
@@ -54,7 +54,7 @@ import Testing
         let records = ReportShelf.records()
         try await shelf.fill(records)
         let path = shelf.directory.file("out.csv")
-        _ = try await shelf.manager.exportReports(to: .file(path, mayReplace: false), format: .csv)
+        _ = try await shelf.manager.reports.export(to: .file(path, mayReplace: false), format: .csv)
         let script = """
             import csv, json, re, sys
             csv.field_size_limit(1 << 24)
@@ -78,7 +78,7 @@ import Testing
         let (shelf, other, records) = (try ReportShelf(), try ReportShelf(), ReportShelf.records())
         try await shelf.fill(records)
         let path = shelf.directory.file("out.csv.gz")
-        _ = try await shelf.manager.exportReports(to: .file(path, mayReplace: false), format: .csv)
+        _ = try await shelf.manager.reports.export(to: .file(path, mayReplace: false), format: .csv)
         let (result, refused) = try await other.imported(path)
         #expect(result.stored == records.count && refused.isEmpty)
         #expect(try ReportShelf.records(try await other.exported(.jsonLines)) == records)
@@ -166,10 +166,10 @@ import Testing
         try await shelf.fill()
         let path = try shelf.directory.write("old", to: "out.csv")
         await #expect(throws: LectureError(.outputRefused)) {
-            try await shelf.manager.exportReports(to: .file(path, mayReplace: false), format: .csv)
+            try await shelf.manager.reports.export(to: .file(path, mayReplace: false), format: .csv)
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "old")
-        _ = try await shelf.manager.exportReports(to: .file(path, mayReplace: true), format: .csv)
+        _ = try await shelf.manager.reports.export(to: .file(path, mayReplace: true), format: .csv)
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == (try await shelf.exported(.csv)))
     }
 
@@ -180,7 +180,7 @@ import Testing
         let manager = shelf.manager
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
-            return try await manager.exportReports(to: .file(path, mayReplace: false))
+            return try await manager.reports.export(to: .file(path, mayReplace: false))
         }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -191,7 +191,7 @@ import Testing
         let shelf = try ReportShelf()
         try await shelf.fill()
         await #expect(throws: LectureError(.storageFull)) {
-            try await shelf.manager.exportReports(to: .stream { _ in throw LectureError(.storageFull) })
+            try await shelf.manager.reports.export(to: .stream { _ in throw LectureError(.storageFull) })
         }
     }
 
@@ -209,7 +209,7 @@ import Testing
         try await shelf.fill(before)
         let more = try shelf.file((0..<3000).map { Self.plain("meanwhile-\($0)") }, "more.jsonl")
         let other = try LectureManager(LectureConfiguration(storeDirectory: shelf.directory.file("store")))
-        async let adding = other.importReports(from: more) { _ in }
+        async let adding = other.reports.import(from: more) { _ in }
         let ids = try ReportShelf.records(try await shelf.exported(.jsonLines)).map(\.id)
         #expect(try await adding.stored == 3000)
         await other.close()

@@ -69,7 +69,7 @@ struct ReportShelf {
         _ path: String, _ format: ReportImportFormat? = nil
     ) async throws -> (result: ReportImportResult, refused: [LectureError]) {
         let refused = Guarded<[LectureError]>([])
-        let result = try await manager.importReports(from: path, format: format) { error in
+        let result = try await manager.reports.import(from: path, format: format) { error in
             refused.withLock { $0.append(error) }
         }
         return (result, refused.withLock { $0 })
@@ -85,7 +85,7 @@ struct ReportShelf {
         _ format: ReportExportFormat, _ filter: ReportExportFilter = ReportExportFilter(), key: PseudonymKey? = nil
     ) async throws -> [UInt8] {
         let bytes = Guarded<[UInt8]>([])
-        let result = try await manager.exportReports(
+        let result = try await manager.reports.export(
             to: .stream { piece in bytes.withLock { $0 += piece } }, format: format, filter: filter, pseudonymKey: key)
         #expect(result.bytes == bytes.withLock { $0.count })
         return bytes.withLock { $0 }

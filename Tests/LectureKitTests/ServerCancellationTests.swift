@@ -77,21 +77,21 @@ struct ServerCancellationNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         try await sandbox.setLMS(habits: "hang:100")
         let manager = try Self.manager(site, sandbox)
-        _ = try await manager.addReports(
+        _ = try await manager.reports.add(
             (0..<50).map { number in
                 var report = LearningReport(values: #"{"n":1}"#, user: "kim", session: "1")
                 report.id = "r\(number)"
                 return report
             })
-        let first = Task { try await manager.sendReports() }
-        let second = Task { try await manager.sendReports() }
+        let first = Task { try await manager.reports.send() }
+        let second = Task { try await manager.reports.send() }
         while try await sandbox.lmsVisits().isEmpty {}
         first.cancel()
         #expect(await first.result.isCancelled)
-        await manager.stopSending()
+        await manager.reports.stopSending()
         #expect(try await second.value.left == 50)
         try await sandbox.setLMS(habits: "")
-        #expect(try await manager.sendReports().delivered == 50)
+        #expect(try await manager.reports.send().delivered == 50)
         let sums = try await sandbox.lmsSummary()
         #expect(sums.once == 50 && sums.more == 0)
         await manager.close()

@@ -16,20 +16,20 @@ struct StatisticsNetTests {
     @Test func `a report is stored once, numbered, and waits for a target`() async throws {
         let site = try Site()
         let manager = try site.manager()
-        let first = try await manager.addReport(report("a"))
+        let first = try await manager.reports.add(report("a"))
         #expect(first.map(\.id) == ["a"] && first[0].isNew && first[0].sequence == 1 && first[0].target == nil)
-        let again = try await manager.addReport(report("a"))
+        let again = try await manager.reports.add(report("a"))
         #expect(!again[0].isNew && again[0].sequence == 1)
-        #expect(try await manager.addReport(report("b"))[0].sequence == 2)
+        #expect(try await manager.reports.add(report("b"))[0].sequence == 2)
         var other = report("a")
         other.values = #"{"n":2}"#
-        await #expect(throws: LectureError(.reportConflict)) { try await manager.addReport(other) }
-        let summary = try await manager.reportSummary()
+        await #expect(throws: LectureError(.reportConflict)) { try await manager.reports.add(other) }
+        let summary = try await manager.reports.summary()
         #expect(summary.created == 2 && summary.withoutTarget == 2 && summary.isConserved)
-        let result = try await manager.sendReports()
+        let result = try await manager.reports.send()
         #expect(result.left == 2 && result.obstacles.map(\.error.code) == [.reportTargetMissing])
         await manager.close()
-        await #expect(throws: LectureError(.closing)) { try await manager.addReport(report("c")) }
+        await #expect(throws: LectureError(.closing)) { try await manager.reports.add(report("c")) }
     }
 
     @Test func `of many reports the invalid ones are named and the others stored`() async throws {
@@ -41,13 +41,13 @@ struct StatisticsNetTests {
         refused.target = ReportTarget(url: "ftp://h/x", format: .json)
         var conflict = report("a")
         conflict.user = "lee"
-        let results = try await manager.addReports([report("a"), bad, refused, conflict, report("b")])
+        let results = try await manager.reports.add([report("a"), bad, refused, conflict, report("b")])
         #expect(results.map { (try? $0.get())?.first?.id } == ["a", nil, nil, nil, "b"])
         let codes = results.compactMap { result in
             if case .failure(let error) = result { error.code } else { nil as LectureError.Code? }
         }
         #expect(codes == [.reportInvalid, .reportInvalid, .reportConflict])
-        #expect(try await manager.reports().rows.map(\.id) == ["a", "b"])
+        #expect(try await manager.reports.list().rows.map(\.id) == ["a", "b"])
         await manager.close()
     }
 
@@ -58,16 +58,16 @@ struct StatisticsNetTests {
             $0.statistics.keepDays = 0
         }
         let events = manager.events
-        for answer in try await manager.addReports((0..<250).map { report("r\($0)", "u\($0 % 7)") }) {
+        for answer in try await manager.reports.add((0..<250).map { report("r\($0)", "u\($0 % 7)") }) {
             _ = try answer.get()
         }
         var options = SendOptions()
         options.namesDelivered = true
-        let result = try await manager.sendReports(options)
+        let result = try await manager.reports.send(options)
         #expect(result.delivered == 250 && result.left == 0 && result.obstacles.isEmpty)
         let sums = try await sandbox.lmsSummary()
         #expect(sums.once == 250 && sums.more == 0 && sums.outOfOrder == 0 && sums.keyViolations == 0)
-        let summary = try await manager.reportSummary()
+        let summary = try await manager.reports.summary()
         #expect(summary.created == 250 && summary.isConserved)
         #expect((summary.counts[.delivered] ?? 0) + summary.pruned == 250)
         await manager.close()
@@ -87,22 +87,22 @@ struct StatisticsNetTests {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
         }
         let events = manager.events
-        _ = try await manager.addReports(["a", "bad", "c"].map { report($0, $0) })
-        let result = try await manager.sendReports()
+        _ = try await manager.reports.add(["a", "bad", "c"].map { report($0, $0) })
+        let result = try await manager.reports.send()
         #expect(result.delivered == 2 && result.refused == 1 && result.left == 0)
         let event = try await manager.first(in: events) { if case .reportRefused = $0 { true } else { false } }
         guard case .reportRefused(let id, let reason, let error) = event else { return }
         #expect(id == "bad" && reason == .refused && error.code == .reportRefused)
         var query = ReportQuery()
         query.states = [.dead]
-        let dead = try await manager.reports(query).rows
+        let dead = try await manager.reports.list(query).rows
         #expect(dead.map(\.id) == ["bad"] && dead[0].reason == .refused && dead[0].answer?.status == 400)
         try await sandbox.setLMS(habits: "")
         query.targetURL = "http://elsewhere/"
-        #expect(try await manager.retryReports(query) == 0)
+        #expect(try await manager.reports.retry(query) == 0)
         query.targetURL = "\(sandbox.http)/lms/json"
-        #expect(try await manager.retryReports(query) == 1)
-        #expect(try await manager.sendReports().delivered == 1)
+        #expect(try await manager.reports.retry(query) == 1)
+        #expect(try await manager.reports.send().delivered == 1)
         #expect(try await sandbox.lmsSummary().once == 3)
         await manager.close()
     }
@@ -113,14 +113,14 @@ struct StatisticsNetTests {
         let manager = try site.manager {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
         }
-        _ = try await manager.addReports((0..<50).map { report("r\($0)") })
-        async let sending = manager.sendReports()
+        _ = try await manager.reports.add((0..<50).map { report("r\($0)") })
+        async let sending = manager.reports.send()
         while try await sandbox.lmsVisits().isEmpty {}
-        await manager.stopSending()
+        await manager.reports.stopSending()
         #expect(try await sending.left == 50)
-        #expect(try await manager.reportSummary().counts == [.pending: 50])
+        #expect(try await manager.reports.summary().counts == [.pending: 50])
         try await sandbox.setLMS(habits: "")
-        #expect(try await manager.sendReports().delivered == 50)
+        #expect(try await manager.reports.send().delivered == 50)
         let sums = try await sandbox.lmsSummary()
         #expect(sums.once == 50 && sums.more == 0 && sums.keyViolations == 0 && sums.keys == 1)
         await manager.close()
@@ -142,8 +142,8 @@ struct StatisticsNetTests {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)\(path)", format: .json)
             $0.statistics.rules = [narrow, wide]
         }
-        _ = try await manager.addReports((0..<25).map { report("r\($0)") })
-        #expect(try await manager.sendReports().delivered == 25)
+        _ = try await manager.reports.add((0..<25).map { report("r\($0)") })
+        #expect(try await manager.reports.send().delivered == 25)
         let visits = try await sandbox.lmsVisits()
         #expect(visits.map(\.reports).sorted() == [5, 10, 10])
         #expect(visits.allSatisfy { $0.authorized && $0.encoding == "gzip" })
@@ -156,8 +156,8 @@ struct StatisticsNetTests {
         }
         var last = report("z")
         last.target = ReportTarget(url: "\(sandbox.http)\(path)", format: .json)
-        try await other.addReport(last)
-        let result = try await other.sendReports()
+        try await other.reports.add(last)
+        let result = try await other.reports.send()
         #expect(result.left == 1 && result.obstacles.map(\.error.code) == [.reportTargetRefuses])
         #expect(try await sandbox.lmsVisits().last?.authorized == false)
         await other.close()
@@ -169,7 +169,8 @@ struct StatisticsNetTests {
         let link = try await sandbox.link(key: "bytes-64K-1")
         let mark = link.contains("?") ? "&" : "?"
         let content = try await manager.load("\(link)\(mark)lms=one&lms=two&lms-period=30")
-        let recorder = try await manager.recordPlay(of: content.key, user: "kim", duration: .seconds(100), blocks: 4)
+        let recorder = try await manager.reports.recordPlay(
+            of: content.key, user: "kim", duration: .seconds(100), blocks: 4)
         #expect(recorder.period == .seconds(30))
         await recorder.record(PlayedInterval(.play, from: .zero, to: .seconds(30), speed: 2, lasting: .seconds(15)))
         let first = try await recorder.report()
@@ -177,20 +178,20 @@ struct StatisticsNetTests {
         #expect(first.compactMap { $0.target?.url } == ["one", "two"].map { "\(sandbox.http)/lms/\($0)" })
         await recorder.record(PlayedInterval(.stop, from: .seconds(30), to: .seconds(30), lasting: .zero))
         #expect(try await recorder.report().allSatisfy { $0.sequence == 2 })
-        let rows = try await manager.reports().rows
+        let rows = try await manager.reports.list().rows
         #expect(rows.count == 4 && Set(rows.map(\.session)) == [recorder.session])
         let values = try JSONScanner.value(of: try #require(rows.last?.values))
         #expect(values["content_info"]?["playtime"]?.integer == 30)
         #expect(values["content_info"]?["showtime"]?.integer == 15)
         #expect(values["PLAY_STATUS"]?.string == "stop")
         #expect(values["user_info"]?["client_user_id"]?.string == "kim")
-        #expect(try await manager.sendReports().delivered == 4)
+        #expect(try await manager.reports.send().delivered == 4)
         for name in ["one", "two"] {
             let sums = try await sandbox.lmsSummary("/lms/\(name)")
             #expect(sums.once == 2 && sums.outOfOrder == 0)
         }
         let unknown = try ContentKey("unknown")
-        await #expect(throws: LectureError(.unknownContent)) { try await manager.recordPlay(of: unknown) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.reports.recordPlay(of: unknown) }
         await manager.close()
     }
 
@@ -202,25 +203,25 @@ struct StatisticsNetTests {
             $0.statistics.target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
             $0.statistics.rules = [rule]
         }
-        _ = try await manager.addReports((1...5).map { report("r\($0)") })
+        _ = try await manager.reports.add((1...5).map { report("r\($0)") })
         // Reports without a session have nothing in common.
-        _ = try await manager.addReports((1...3).map { report("s\($0)", "", "") })
-        let result = try await manager.sendReports()
+        _ = try await manager.reports.add((1...3).map { report("s\($0)", "", "") })
+        let result = try await manager.reports.send()
         #expect(result.delivered == 4 && result.superseded == 4)
-        #expect(try await manager.reportSummary().isConserved)
+        #expect(try await manager.reports.summary().isConserved)
         await manager.close()
     }
 
     @Test func `expired reports are abandoned and accounted for`() async throws {
         let site = try Site()
         let manager = try site.manager { $0.statistics.expireDays = 0 }
-        _ = try await manager.addReports([report("a"), report("b", "lee")])
+        _ = try await manager.reports.add([report("a"), report("b", "lee")])
         // Older than zero days: the store's clock counts milliseconds.
         let stored = Date.now
         while Date.now.timeIntervalSince(stored) < 0.002 {}
-        let result = try await manager.sendReports()
+        let result = try await manager.reports.send()
         #expect(result.left == 0 && result.obstacles.isEmpty)
-        let summary = try await manager.reportSummary()
+        let summary = try await manager.reports.summary()
         #expect(summary.counts == [.expired: 2] && summary.isConserved)
         await manager.close()
     }

@@ -17,7 +17,7 @@ enum ReportAddCommand {
         if command.flag("batch") { return try await batch(session) }
         let report = try await report(session)
         return try await session.withManager { manager in
-            let rows = try await manager.addReport(report)
+            let rows = try await manager.reports.add(report)
             try context.output.write(machine: answer(rows, session))
             return .done
         }
@@ -163,7 +163,7 @@ private struct ReportBatch {
         let reports: [LearningReport] = entries.compactMap { line in
             if case .report(let report) = line.entry { report } else { nil }
         }
-        var results = try await manager.addReports(reports)[...]
+        var results = try await manager.reports.add(reports)[...]
         var text = ""
         for (line, entry) in entries {
             let result: Result<[StoredReportID], LectureError>

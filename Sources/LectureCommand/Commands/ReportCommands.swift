@@ -32,7 +32,7 @@ enum ReportCommands {
         var place: ReportPage.Place?
         var isEmpty = true
         repeat {
-            let page = try await manager.reports(
+            let page = try await manager.reports.list(
                 query, from: place, limit: left < 1000 - min(skipped, 999) ? skipped + left : 1000)
             place = page.next
             let passed = min(skipped, page.rows.count)
@@ -101,7 +101,7 @@ enum ReportCommands {
     // MARK: list --summary
 
     private static func summary(_ manager: LectureManager, _ session: CommandSession) async throws -> ExitStatus {
-        let summary = try await manager.reportSummary()
+        let summary = try await manager.reports.summary()
         // Reports that cannot be accounted for are damage, and nothing else checks for it.
         let status: ExitStatus = summary.isConserved ? .done : .data
         if session.wantsJSON {
@@ -153,7 +153,7 @@ enum ReportCommands {
         var query = query(command)
         query.ids = ids
         return try await session.withManager { manager in
-            let count = try await manager.retryReports(query)
+            let count = try await manager.reports.retry(query)
             if session.wantsJSON { try context.output.write(machine: JSONLine.revived(count)) }
             let reports = ReportExportCommands.count(count)
             session.report("\(reports) to be sent again. Run 'lecturectl lms send' to send them.")

@@ -15,7 +15,7 @@ enum ReportExportCommands {
         let filter = filter(command)
         return try await session.withManager { manager in
             let output = context.output
-            let result = try await manager.exportReports(
+            let result = try await manager.reports.export(
                 to: path.map { .file($0, mayReplace: command.flag("force")) } ?? .stream { try output.write($0) },
                 format: format, filter: filter, pseudonymKey: key)
             session.report("\(count(result.reports)) exported.")
@@ -47,7 +47,7 @@ enum ReportExportCommands {
         return try await session.withManager { manager in
             var status = ExitStatus.done
             for path in command.arguments {
-                let result = try await manager.importReports(from: path, format: format) { error in
+                let result = try await manager.reports.import(from: path, format: format) { error in
                     try session.report(error)
                 }
                 if result.refused > 0, status == .done { status = .someFailed }
@@ -71,8 +71,8 @@ enum ReportExportCommands {
             throw UsageError("Option '--user' is required.", path: command.path)
         }
         return try await session.withManager { manager in
-            for path in command.texts("forget-copy") { try await manager.forgetCopy(path) }
-            let receipt = try await manager.eraseLearner(
+            for path in command.texts("forget-copy") { try await manager.reports.forgetCopy(path) }
+            let receipt = try await manager.reports.eraseLearner(
                 user, isForced: command.flag("force"), isDryRun: command.flag("dry-run"))
             for problem in receipt.problems { try session.report(problem) }
             if session.wantsJSON {

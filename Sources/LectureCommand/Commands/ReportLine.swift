@@ -122,7 +122,7 @@ struct PlayFile {
 
     /// The report's JSON.
     func values(content: String, user: String) -> String {
-        LectureManager.playValues(
+        LectureManager.Reports.playValues(
             intervals, content: content, user: user, startAt: startAt, duration: duration, blocks: blocks)
     }
 }

@@ -64,7 +64,7 @@ private struct SendRun {
         let manager = manager
         Task {
             do {
-                continuation.yield(.ended(.success(try await manager.sendReports(options))))
+                continuation.yield(.ended(.success(try await manager.reports.send(options))))
             } catch {
                 let known = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
                 continuation.yield(.ended(.failure(known)))
@@ -83,7 +83,7 @@ private struct SendRun {
             case .ticker(.signal(.resized)): continue
             case .ticker(.signal(.stop(let number))):
                 signal = number
-                await manager.stopSending()
+                await manager.reports.stopSending()
             }
         }
         return try finish(try result?.get() ?? progress, elapsed: context.clock.boot() - began)

@@ -20,11 +20,11 @@ extension LectureManager {
             throw LectureError(.parameter, detail: "retries", cause: "from 0 to 999")
         }
         // Services created later, and probes, read it from here.
-        (configuration.stallTimeout, configuration.maxAttempts) = (timeout, retries + 1)
-        attemptsOfBatches = retries + 1
+        (core.state.configuration.stallTimeout, core.state.configuration.maxAttempts) = (timeout, retries + 1)
+        core.state.attemptsOfBatches = retries + 1
         service?.usePatience(configuration)
         licences?.usePatience(configuration)
-        statistics?.usePatience(configuration)
+        reports.assumeIsolated { $0.usePatience() }
     }
 
     /// A text of the application that is sent to licence servers with every request from now on, as the form field

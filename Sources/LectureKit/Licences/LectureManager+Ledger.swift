@@ -17,7 +17,7 @@ extension LectureManager {
     @discardableResult
     func openLicences(accepting: Bool = false) throws -> LicenceService {
         if let licences { return licences }
-        if isClosed, session == nil { throw LectureError(.closing) }
+        if isClosed, core.state.session == nil { throw LectureError(.closing) }
         let own = try ownLedger(accepting: accepting)
         if !accepting, try own.isKnownToBeUnsettled() { throw LectureError(.storeCopied) }
         let made: LicenceService

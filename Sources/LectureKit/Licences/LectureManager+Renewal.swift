@@ -83,7 +83,7 @@ extension LectureManager {
         }
         let service = try openLicences(accepting: try acceptsReturn(for: kind))
         let left = try left(of: selection, kind)
-        service.use(options, attempts: attemptsOfBatches)
+        service.use(options, attempts: core.state.attemptsOfBatches)
         let waiter = Waiter<RenewalReport>()
         service.renew(selection, kind, waiter)
         defer { service.forget(waiter) }

@@ -59,7 +59,7 @@ public struct ErasureReceipt: Sendable, Hashable {
     }
 }
 
-extension LectureManager {
+extension LectureManager.Reports {
     /// Erases everything about a learner in the tables of reports, in the log, and in the copies of the store that are
     /// known; then searches the raw bytes of all of them. Requests that were compressed before they were sealed are
     /// deleted as a whole, whatever is in them.
@@ -72,25 +72,57 @@ extension LectureManager {
     /// - Returns: what was erased and what is left.
     /// - Throws: ``LectureError``: `parameter` for an empty id, `reportsUnderWay`, a store's code; nothing is erased
     ///   then.
-    public func eraseLearner(_ user: String, isForced: Bool = false, isDryRun: Bool = false) throws -> ErasureReceipt {
-        if isClosed { throw LectureError(.closing) }
-        if user.isEmpty { throw LectureError(.parameter, detail: "user", cause: "it is empty") }
-        let outbox = try outbox()
-        let queries = try SQLiteContentQueries(opening: location)
-        var receipt = ErasureReceipt(isDryRun: isDryRun)
-        if isDryRun {
-            try count(user, queries, &receipt)
-            receipt.copies = try outbox.backups().map { ErasureReceipt.Copy(path: $0.path, reports: 0, problem: nil) }
-            receipt.traces = try queries.otherTraces(of: user).map { ErasureReceipt.Trace(place: $0, count: 1) }
-            return receipt
+    public func eraseLearner(
+        _ user: String, isForced: Bool = false, isDryRun: Bool = false
+    ) throws(LectureError) -> ErasureReceipt {
+        try LectureError.only {
+            if isClosed { throw LectureError(.closing) }
+            if user.isEmpty { throw LectureError(.parameter, detail: "user", cause: "it is empty") }
+            let erasure = LearnerErasure(
+                user: user, outbox: try outbox(), queries: try SQLiteContentQueries(opening: location),
+                location: location)
+            return isDryRun ? try erasure.foresee() : try erasure.run(isForced: isForced)
         }
+    }
+
+    /// Removes a copy of the store from the list of those that an erasure must cover.
+    ///
+    /// - Parameter path: as the receipt names it, or relative to the working directory.
+    /// - Throws: ``LectureError`` when the store cannot be written.
+    public func forgetCopy(_ path: String) throws(LectureError) {
+        try LectureError.only {
+            if isClosed { throw LectureError(.closing) }
+            try outbox().forgetBackup(try StoreTools.place(path))
+        }
+    }
+}
+
+/// The erasure of one learner. On the core queue.
+private struct LearnerErasure {
+    let user: String
+    let outbox: SQLiteOutbox
+    let queries: SQLiteContentQueries
+    let location: StoreLocation
+
+    /// Determines what would be erased.
+    func foresee() throws -> ErasureReceipt {
+        var receipt = ErasureReceipt(isDryRun: true)
+        try count(&receipt)
+        receipt.copies = try outbox.backups().map { ErasureReceipt.Copy(path: $0.path, reports: 0, problem: nil) }
+        receipt.traces = try queries.otherTraces(of: user).map { ErasureReceipt.Trace(place: $0, count: 1) }
+        return receipt
+    }
+
+    /// Erases the learner, and searches what is left.
+    func run(isForced: Bool) throws -> ErasureReceipt {
+        var receipt = ErasureReceipt(isDryRun: false)
         let erased = try outbox.erase(user: user, isForced: isForced)
         (receipt.reports, receipt.sessions, receipt.requests) = (
             erased.reports, erased.sessions, erased.inFlightBatches
         )
         // A reader may block the log; the search below then reports what is left in it.
         _ = try outbox.scrub()
-        for copy in try outbox.backups() { erase(user, inCopy: copy.path, &receipt) }
+        for copy in try outbox.backups() { erase(inCopy: copy.path, &receipt) }
         receipt.traces += try queries.otherTraces(of: user).map { ErasureReceipt.Trace(place: $0, count: 1) }
         guard user.utf8.count >= LearnerSpelling.wordLength else { return receipt }
         receipt.isSearched = true
@@ -99,7 +131,7 @@ extension LectureManager {
         let found = try search(database, for: texts)
         receipt.traces += found
         // Another learner's id or note may contain this one: then the bytes belong to reports that must stay.
-        if !found.isEmpty, case let count = try mentions(of: texts, queries), count > 0 {
+        if !found.isEmpty, case let count = try mentions(of: texts), count > 0 {
             receipt.traces.append(ErasureReceipt.Trace(place: "reports of other learners", count: count))
         }
         for copy in receipt.copies where copy.problem == nil {
@@ -108,30 +140,19 @@ extension LectureManager {
         return receipt
     }
 
-    /// Removes a copy of the store from the list of those that an erasure must cover.
-    ///
-    /// - Parameter path: as the receipt names it, or relative to the working directory.
-    /// - Throws: ``LectureError`` when the store cannot be written.
-    public func forgetCopy(_ path: String) throws {
-        if isClosed { throw LectureError(.closing) }
-        try outbox().forgetBackup(try StoreTools.place(path))
-    }
-
     /// Counts what the store has of a learner.
-    private func count(
-        _ user: String, _ queries: SQLiteContentQueries, _ receipt: inout ErasureReceipt
-    ) throws {
+    private func count(_ receipt: inout ErasureReceipt) throws {
         var selection = ReportSelection()
         selection.user = user
         var sessions: Set<String> = []
-        try forEachReport(selection, queries) { record in
+        try forEachReport(selection) { record in
             receipt.reports[record.state, default: 0] += 1
             sessions.insert(record.session)
         }
         receipt.sessions = sessions.count
     }
 
-    private func erase(_ user: String, inCopy path: String, _ receipt: inout ErasureReceipt) {
+    private func erase(inCopy path: String, _ receipt: inout ErasureReceipt) {
         do {
             let (erased, traces) = try SQLiteOutbox.erase(inBackup: path, user: user)
             let reports = erased.reports.values.reduce(0, +)
@@ -153,9 +174,9 @@ extension LectureManager {
     }
 
     /// How many reports contain one of the texts.
-    private func mentions(of texts: [[UInt8]], _ queries: SQLiteContentQueries) throws -> Int {
+    private func mentions(of texts: [[UInt8]]) throws -> Int {
         var (count, writer) = (0, JSONWriter(reserving: 1024))
-        try forEachReport(ReportSelection(), queries) { record in
+        try forEachReport(ReportSelection()) { record in
             writer.removeAll()
             record.write(to: &writer)
             if ByteSearch.count(of: texts, in: writer.bytes) > 0 { count += 1 }
@@ -163,9 +184,7 @@ extension LectureManager {
         return count
     }
 
-    private func forEachReport(
-        _ selection: ReportSelection, _ queries: SQLiteContentQueries, _ body: (ReportRecord) -> Void
-    ) throws {
+    private func forEachReport(_ selection: ReportSelection, _ body: (ReportRecord) -> Void) throws {
         var place: OutboxID?
         while true {
             let page = try queries.reports(selection, after: place, limit: 100)

@@ -61,7 +61,7 @@ public struct PlayedInterval: Sendable, Hashable {
 /// Sums up what is watched of a lecture, and reports it.
 ///
 /// ```swift
-/// let recorder = try await manager.recordPlay(of: key, user: "kim")
+/// let recorder = try await manager.reports.recordPlay(of: key, user: "kim")
 /// await recorder.record(PlayedInterval(.play, from: .zero, to: .seconds(60), lasting: .seconds(60)))
 /// try await recorder.report()
 /// ```
@@ -75,7 +75,7 @@ public actor PlayRecorder {
     public nonisolated let period: Duration?
     /// The session's name in all of its reports.
     public nonisolated let session: String
-    private let manager: LectureManager
+    private let reports: LectureManager.Reports
     private let source: ReportSource
     private let target: ReportTarget?
     private var sums: PlaySession
@@ -83,10 +83,11 @@ public actor PlayRecorder {
     private var place: Duration?
 
     init(
-        _ manager: LectureManager, key: ContentKey, sums: PlaySession, source: ReportSource, target: ReportTarget?,
+        _ reports: LectureManager.Reports, key: ContentKey, sums: PlaySession, source: ReportSource,
+        target: ReportTarget?,
         period: Duration?, session: String
     ) {
-        (self.manager, self.key, self.sums, self.source) = (manager, key, sums, source)
+        (self.reports, self.key, self.sums, self.source) = (reports, key, sums, source)
         (self.target, self.period, self.session) = (target, period, session)
     }
 
@@ -111,10 +112,10 @@ public actor PlayRecorder {
         // still valid.
         if let place {
             do {
-                try await manager.setResumePoint(key, place)
+                try await reports.keepPlace(key, place)
             } catch let error as LectureError where error.code == .unknownContent {}
         }
-        return try await manager.addReport(report)
+        return try await reports.add(report)
     }
 
     /// The document of `{JSON_DATA}`, with the two macros that are not in it.
@@ -135,7 +136,7 @@ public actor PlayRecorder {
     }
 }
 
-extension LectureManager {
+extension LectureManager.Reports {
     /// Starts recording what is watched of a lecture.
     ///
     /// - Parameters:
@@ -149,6 +150,12 @@ extension LectureManager {
     public func recordPlay(
         of key: ContentKey, user: String? = nil, duration: Duration? = nil, blocks: Int = 100,
         target: ReportTarget? = nil
+    ) throws(LectureError) -> PlayRecorder {
+        try LectureError.only { try recorder(of: key, user, duration, blocks, target) }
+    }
+
+    private func recorder(
+        of key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ target: ReportTarget?
     ) throws -> PlayRecorder {
         guard let content = try queries.item(key)?.content, let facts = try writer.reportFacts(key.text) else {
             throw LectureError(.unknownContent, detail: key.text)
@@ -167,6 +174,9 @@ extension LectureManager {
         return PlayRecorder(
             self, key: key, sums: sums, source: source, target: target, period: channels.period, session: session)
     }
+
+    /// Stores a player's position.
+    func keepPlace(_ key: ContentKey, _ place: Duration) throws { try keepResumePoint(key, place) }
 
     /// The source of reports: this device's public id when it has one, the kind of machine, the lecture.
     private func playSource(_ content: String) -> ReportSource {

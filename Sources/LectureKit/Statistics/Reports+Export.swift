@@ -6,7 +6,7 @@ import LectureStatistics
 import LectureStore
 
 /// Exporting reports to a file and importing them.
-extension LectureManager {
+extension LectureManager.Reports {
     /// Writes reports to a file or a stream, in constant memory.
     ///
     /// A report is exported in its current state. Reports stored meanwhile may or may not be included; earlier ones are
@@ -21,12 +21,12 @@ extension LectureManager {
     /// - Returns: what it holds.
     /// - Throws: ``LectureError``: `outputRefused`, `storageFull`, a store's code; what a stream throws.
     ///   `CancellationError` when the task is cancelled, after the page that is being written.
-    public nonisolated func exportReports(
+    public nonisolated func export(
         to destination: ReportExportDestination, format: ReportExportFormat = .jsonLines,
         filter: ReportExportFilter = ReportExportFilter(), pseudonymKey: PseudonymKey? = nil
     ) async throws -> ReportExportResult {
         try Task.checkCancellation()
-        let settings = await configuration.statistics.settings(bootID: "")
+        let settings = await settings()
         let form = ReportExportForm(
             format: format, key: pseudonymKey, homePage: settings.homePage,
             activityPrefix: settings.activityPrefix, digests: digests)
@@ -45,6 +45,8 @@ extension LectureManager {
             isCancelled.withLock { $0 = true }
         }
     }
+
+    private func settings() -> StatisticsSettings { configuration.statistics.settings(bootID: "") }
 
     private static func export(
         _ location: StoreLocation, to destination: ReportExportDestination, _ form: ReportExportForm,
@@ -85,7 +87,7 @@ extension LectureManager {
     ///   still stored.
     /// - Throws: ``LectureError``: `readFile`, a store's code; what `onError` throws; `CancellationError` when the task
     ///   is cancelled. What was stored before stays.
-    public func importReports(
+    public func `import`(
         from path: String, format: ReportImportFormat? = nil,
         onError: (LectureError) async throws -> Void
     ) async throws -> ReportImportResult {

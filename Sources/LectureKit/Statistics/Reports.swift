@@ -3,8 +3,55 @@ public import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// Learning reports: they are kept until delivered to an LMS, unless an operator decides otherwise.
 extension LectureManager {
+    /// Learning reports: they are kept until delivered to an LMS, unless an operator decides otherwise.
+    ///
+    /// Storing, sending, exporting and importing reports, recording what is watched, and erasing a learner belong here.
+    ///
+    /// ```swift
+    /// try await manager.reports.add(LearningReport(values: values, user: "kim"))
+    /// let result = try await manager.reports.send()
+    /// ```
+    ///
+    /// It works as long as its manager is open.
+    ///
+    /// ## Topics
+    /// ### Storing
+    /// - ``add(_:)-(LearningReport)``
+    /// - ``add(_:)-([LearningReport])``
+    /// - ``recordPlay(of:user:duration:blocks:target:)``
+    /// ### Sending
+    /// - ``send(_:)``
+    /// - ``stopSending()``
+    /// - ``retry(_:)``
+    /// ### Queries
+    /// - ``list(_:from:limit:)``
+    /// - ``summary()``
+    /// ### Files
+    /// - ``export(to:format:filter:pseudonymKey:)``
+    /// - ``import(from:format:onError:)``
+    /// ### Erasing
+    /// - ``eraseLearner(_:isForced:isDryRun:)``
+    /// - ``forgetCopy(_:)``
+    public actor Reports: CorePart {
+        nonisolated let core: StoreCore
+        /// Sends reports; created when first used.
+        private var service: ReportService?
+        /// Reports on the writer's connection; created when first needed.
+        private var openedOutbox: SQLiteOutbox?
+        /// The reader of reports, on a connection of its own.
+        private var openedQueries: (any StatisticsQueries)?
+        /// The request rate limit per target, from the last call that sends reports.
+        private let sendRate = Guarded<Int?>(nil)
+
+        /// The queue of the store's writer, which the manager and all of its façades share.
+        public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
+
+        init(_ core: StoreCore) { self.core = core }
+    }
+}
+
+extension LectureManager.Reports {
     // MARK: Storing
 
     /// Stores a report for each of its targets, in one transaction. Nothing is sent.
@@ -14,10 +61,12 @@ extension LectureManager {
     /// - Throws: ``LectureError``: `reportInvalid` with the invalid member, `reportConflict` when its id is known with
     ///   another payload, a store's code.
     @discardableResult
-    public func addReport(_ report: LearningReport) throws -> [StoredReportID] {
-        let plan = try plan(report, reading: reading(), facts: [:])
-        let outbox = try outbox()
-        return try outbox.transaction { try store(plan, outbox) }
+    public func add(_ report: LearningReport) throws(LectureError) -> [StoredReportID] {
+        try LectureError.only {
+            let plan = try plan(report, reading: reading(), facts: [:])
+            let outbox = try outbox()
+            return try outbox.transaction { try store(plan, outbox) }
+        }
     }
 
     /// Stores many reports in one transaction. Nothing is sent.
@@ -25,7 +74,13 @@ extension LectureManager {
     /// - Parameter reports: in the order in which they happened.
     /// - Returns: for each, in order, its rows, or why it was not stored; the others are.
     /// - Throws: ``LectureError`` of the store; then none is stored.
-    public func addReports(_ reports: [LearningReport]) throws -> [Result<[StoredReportID], LectureError>] {
+    public func add(
+        _ reports: [LearningReport]
+    ) throws(LectureError) -> [Result<[StoredReportID], LectureError>] {
+        try LectureError.only { try store(reports) }
+    }
+
+    private func store(_ reports: [LearningReport]) throws -> [Result<[StoredReportID], LectureError>] {
         let (reading, outbox) = (reading(), try outbox())
         var facts: [String: ReportPlan.Facts] = [:]
         var results: [Result<[StoredReportID], LectureError>] = []
@@ -122,22 +177,22 @@ extension LectureManager {
     /// - Returns: the results, and the obstacles for the remaining reports.
     /// - Throws: ``LectureError``: `reportInvalid` for a target, `configuration`, `secretReadable`, a store's code;
     ///   `closing` when the manager is. `CancellationError` when the task is cancelled.
-    public func sendReports(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
+    public func send(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
         try Task.checkCancellation()
         let target = try options.target?.address()
-        let service = try openStatistics()
+        let service = try openService()
         let outbox = try outbox()
         let days = configuration.statistics.expireDays
         if let days { _ = try outbox.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
         let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
-        let attempts = options.attempts ?? attemptsOfBatches
+        let attempts = options.attempts ?? core.state.attemptsOfBatches
         let waiter = Waiter<SendSummary>()
         service.send(options, attempts: attempts, target: number, waiter)
         defer { service.forget(waiter) }
         let summary = try await waiter.value()
         var result = service.result(summary)
-        let waiting = try reportSummary().withoutTarget
+        let waiting = try self.summary().withoutTarget
         if waiting > 0 {
             result.left += waiting
             result.obstacles.append(
@@ -149,11 +204,11 @@ extension LectureManager {
         return result
     }
 
-    /// Stops sending; ``sendReports(_:)`` returns with what was done. Reports not known to have arrived are kept. It
+    /// Stops sending; ``send(_:)`` returns with what was done. Reports not known to have arrived are kept. It
     /// completes even in a cancelled task.
     public func stopSending() async {
-        guard let service = statistics else { return }
-        statistics = nil
+        guard let service else { return }
+        self.service = nil
         await withCheckedContinuation { service.stop($0) }
     }
 
@@ -171,13 +226,15 @@ extension LectureManager {
     /// - Returns: how many.
     /// - Throws: ``LectureError`` of the store.
     @discardableResult
-    public func retryReports(_ query: ReportQuery) throws -> Int {
-        var count = 0
-        let (outbox, now) = (try outbox(), clock.now())
-        try outbox.transaction {
-            for selection in try selections(query) { count += try outbox.revive(selection, now: now) }
+    public func retry(_ query: ReportQuery) throws(LectureError) -> Int {
+        try LectureError.only {
+            var count = 0
+            let (outbox, now) = (try outbox(), clock.now())
+            try outbox.transaction {
+                for selection in try selections(query) { count += try outbox.revive(selection, now: now) }
+            }
+            return count
         }
-        return count
     }
 
     // MARK: Queries
@@ -190,9 +247,13 @@ extension LectureManager {
     ///   - limit: how many at the most; one to a thousand.
     /// - Returns: the reports.
     /// - Throws: ``LectureError`` of the store.
-    public func reports(
+    public func list(
         _ query: ReportQuery = ReportQuery(), from place: ReportPage.Place? = nil, limit: Int = 1000
-    ) throws -> ReportPage {
+    ) throws(LectureError) -> ReportPage {
+        try LectureError.only { try page(query, from: place, limit: limit) }
+    }
+
+    private func page(_ query: ReportQuery, from place: ReportPage.Place?, limit: Int) throws -> ReportPage {
         let limit = max(1, min(limit, 1000))
         let queries = try statisticsQueries()
         var rows: [StoredReport] = []
@@ -208,9 +269,11 @@ extension LectureManager {
     /// The state of all reports ever stored, and what waits for which target.
     ///
     /// - Throws: ``LectureError`` of the store.
-    public func reportSummary() throws -> ReportSummary {
-        let queries = try statisticsQueries()
-        return ReportSummary(try queries.account(), try queries.targets())
+    public func summary() throws(LectureError) -> ReportSummary {
+        try LectureError.only {
+            let queries = try statisticsQueries()
+            return ReportSummary(try queries.account(), try queries.targets())
+        }
     }
 
     /// The store's selections; one for each target that the query matches.
@@ -225,13 +288,16 @@ extension LectureManager {
 
     // MARK: Parts
 
-    private func openStatistics() throws -> ReportService {
+    /// Sets the timeout from the next request on.
+    func usePatience() { service?.usePatience(configuration) }
+
+    private func openService() throws -> ReportService {
         if isClosed { throw LectureError(.closing) }
-        if let statistics { return statistics }
+        if let service { return service }
         let made = try ReportService(
             configuration, outbox: try outbox(), index: index, rate: sendRate, digests: digests, executor: executor,
             hub: hub, session: try openSession())
-        statistics = made
+        service = made
         made.wake()
         return made
     }
@@ -246,9 +312,9 @@ extension LectureManager {
     }
 
     private func statisticsQueries() throws -> any StatisticsQueries {
-        if let openedStatisticsQueries { return openedStatisticsQueries }
+        if let openedQueries { return openedQueries }
         let made = try SQLiteContentQueries(opening: location)
-        openedStatisticsQueries = made
+        openedQueries = made
         return made
     }
 

@@ -1,0 +1,172 @@
+import Dispatch
+import LectureCrypto
+import LectureDownload
+import LectureFiles
+import LectureModel
+import LectureStore
+
+/// What a manager and its façades share: the open store, the core queue, and this program's registration.
+///
+/// `@unchecked Sendable`: what is `let` is Sendable by itself, except for the writer and the reader. These two and the
+/// state are reached only through accessors that check that they run on the core queue; ``init(_:)`` uses them before
+/// anything else can.
+final class StoreCore: @unchecked Sendable {
+    /// What changes while the manager is open.
+    struct State {
+        /// As passed, except for what the application has changed since.
+        var configuration: LectureConfiguration
+        /// This program's registration at the store, once work is to be done.
+        var session: StoreSession?
+        /// Attempts of batches that do not set their own.
+        var attemptsOfBatches = 5
+        var isClosed = false
+    }
+
+    let executor = CoreExecutor()
+    let hub = EventHub<LectureEvent>()
+    let clock: any LectureClock = SystemClock()
+    /// Receives log records and metrics; nil without an observer.
+    let observation: Observation?
+    let location: StoreLocation
+    let digests: OpenSSLDigests
+    let files: StoreDirectory
+    let locks: OwnerLocks
+    private let openWriter: SQLiteDownloadIndex
+    private let openQueries: SQLiteContentQueries
+    private var confined: State
+
+    /// Opens the store, as ``LectureManager/init(_:)`` does.
+    ///
+    /// - Parameter configuration: where the store is and how to work.
+    /// - Throws: ``LectureError``.
+    init(_ configuration: LectureConfiguration) throws {
+        confined = State(configuration: configuration)
+        // An unusable value is reported before anything is created.
+        _ = try configuration.downloadSettings()
+        location = StoreLocation(directory: configuration.storeDirectory)
+        let observation = configuration.observer.map { Observation($0) }
+        self.observation = observation
+        do {
+            let opened = try StoreDatabase.openAsPossible(
+                location, now: SystemClock().now(), spendsReserve: configuration.spendsSpaceReserve)
+            openWriter = SQLiteDownloadIndex(connection: opened.connection)
+            if openWriter.whyReadOnly == nil { try configuration.share() }
+            observation?.opened(migrations: opened.applied)
+        } catch {
+            observation?.refused(error)
+            throw error
+        }
+        if let observation { hub.observe(hearsCostly: false) { observation.take($0) } }
+        openWriter.fieldSeal = DeviceFieldSeal { () throws(LectureError) in
+            do { return try configuration.deviceHome() } catch {
+                throw error as? LectureError ?? LectureError(.configuration)
+            }
+        }
+        openQueries = try SQLiteContentQueries(opening: location)
+        let directory = try location.make()
+        digests = try OpenSSLDigests(proofKey: openWriter.identity().proofKey)
+        files = try StoreDirectory(root: directory, digests: digests)
+        locks = try OwnerLocks(root: directory)
+    }
+
+    // MARK: On the core queue
+
+    /// What changes while the manager is open.
+    var state: State {
+        get {
+            requireQueue()
+            return confined
+        }
+        _modify {
+            requireQueue()
+            yield &confined
+        }
+    }
+
+    /// The writer; opened with the store.
+    var writer: SQLiteDownloadIndex {
+        requireQueue()
+        return openWriter
+    }
+
+    /// The reader, on a connection of its own.
+    var queries: SQLiteContentQueries {
+        requireQueue()
+        return openQueries
+    }
+
+    private func requireQueue() { dispatchPrecondition(condition: .onQueue(executor.queue)) }
+
+    /// This program's registration at the store; created when work is to be done and not before.
+    func openSession() throws -> StoreSession {
+        if state.isClosed { throw LectureError(.closing) }
+        if let session = state.session { return session }
+        let made = try StoreSession(
+            state.configuration, index: writer, locks: locks, clock: clock, observation: observation)
+        state.session = made
+        return made
+    }
+
+    /// Ends the registration, after everything that works for it.
+    nonisolated(nonsending) func leave() async {
+        if let session = state.session {
+            state.session = nil
+            await session.endExchanges()
+            session.leave(writer, now: clock.now())
+        }
+        if writer.whyReadOnly == nil { SpaceReserve.draw(location) }
+    }
+
+    // MARK: From elsewhere
+
+    /// Runs a query or a request on the core queue and waits for it. Must not be called on that queue.
+    func wait<Result>(_ body: () throws -> Result) rethrows -> Result { try executor.queue.sync(execute: body) }
+}
+
+/// A part of an open store: it works with what ``StoreCore`` holds. All of it but the constants is for the core queue.
+protocol CorePart {
+    /// What the parts share.
+    var core: StoreCore { get }
+}
+
+extension CorePart {
+    var executor: CoreExecutor { core.executor }
+    var hub: EventHub<LectureEvent> { core.hub }
+    var clock: any LectureClock { core.clock }
+    var observation: Observation? { core.observation }
+    var location: StoreLocation { core.location }
+    var digests: OpenSSLDigests { core.digests }
+    var files: StoreDirectory { core.files }
+    var locks: OwnerLocks { core.locks }
+    /// As passed, except for what the application has changed since.
+    var configuration: LectureConfiguration { core.state.configuration }
+    var isClosed: Bool { core.state.isClosed }
+    /// The writer as the engine knows it.
+    var index: any DownloadIndex { core.writer }
+    /// The same, as the ledger of licences needs it: they share a connection.
+    var writer: SQLiteDownloadIndex { core.writer }
+    var queries: any ContentQueries { core.queries }
+
+    func openSession() throws -> StoreSession { try core.openSession() }
+
+    /// Stores where a player resumes.
+    func keepResumePoint(_ key: ContentKey, _ point: Duration) throws {
+        try index.transaction {
+            guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            try writer.setResumePoint(item.id, point)
+        }
+    }
+}
+
+extension LectureError {
+    /// Runs work that throws nothing but ``LectureError``: the ports of the store promise it without a type.
+    ///
+    /// - Parameter work: the work.
+    /// - Returns: what it returns.
+    /// - Throws: what it throws; `bug` for an error that breaks the promise.
+    static func only<Result>(_ work: () throws -> Result) throws(LectureError) -> Result {
+        do { return try work() } catch {
+            throw error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
+        }
+    }
+}

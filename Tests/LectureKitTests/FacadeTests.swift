@@ -1,0 +1,39 @@
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// The façades of a manager.
+@Suite struct FacadeTests {
+    private static let report = LearningReport(values: "{}", user: "kim", session: "0")
+
+    @Test func `The facades of two managers are independent`() async throws {
+        let (site, other) = (try Site(), try Site())
+        let (manager, second) = (try site.manager(), try other.manager())
+        try await manager.reports.add(Self.report)
+        #expect(try await manager.reports.summary().counts == [.pending: 1])
+        #expect(try await second.reports.summary().counts.isEmpty)
+        await manager.close()
+        await #expect(throws: LectureError(.closing)) { try await manager.reports.add(Self.report) }
+        try await second.reports.add(Self.report)
+        await second.close()
+    }
+
+    @Test func `A facade works as long as something refers to it`() async throws {
+        let site = try Site()
+        let reports = try site.manager().reports
+        try await reports.add(Self.report)
+        #expect(try await reports.list().rows.map(\.user) == ["kim"])
+    }
+
+    @available(*, deprecated)
+    @Test func `The former names of reports still work`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        try await manager.addReport(Self.report)
+        _ = try await manager.addReports([Self.report])
+        #expect(try await manager.reports().rows.count == 2)
+        #expect(try await manager.reportSummary().withoutTarget == 2)
+        await manager.close()
+    }
+}
