@@ -156,11 +156,11 @@ extension DownloadEngine {
     /// Bytes of progress that a transfer made. When the whole is sent again, bytes that are there already and bytes of
     /// incomplete chunks do not count: otherwise a server that always cuts would be retried forever.
     private func gain(_ transfer: TransferWork, _ report: TransferReport, _ resource: ResourceWork) -> UInt64 {
-        let isRepeated = transfer.sink.asked.range == nil && transfer.receivedAtStart > 0
+        let isRepeated = transfer.sink.asked.range == nil && transfer.span.receivedBefore > 0
         let chunks = resource.book.receivedBytes
-        let repeated = chunks - min(chunks, transfer.receivedAtStart)
+        let repeated = chunks - min(chunks, transfer.span.receivedBefore)
         switch report.verdict {
-        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.start)
+        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.span.start)
         case .noRanges: return repeated
         case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
             return 0
@@ -173,7 +173,7 @@ extension DownloadEngine {
     ) throws -> Bool {
         let now = ports.clock.now()
         let isMedia = report.verdict?.mediaPlan != nil
-        if isMedia, report.position > transfer.start { resource.answers += 1 }
+        if isMedia, report.position > transfer.span.start { resource.answers += 1 }
         if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching,
             !report.cause.isFirstBytes
         {
@@ -206,7 +206,7 @@ extension DownloadEngine {
         resource.gained = 0
         resource.failures = 0
         resource.refusals = 0
-        item.renewals = 0
+        item.renewal.gainedBytes()
         try apply(item, item.machine.gainedBytes(), now: now)
         return true
     }
@@ -221,8 +221,8 @@ extension DownloadEngine {
         attempt.duration = report.outcome.elapsed
         attempt.status = report.status
         attempt.bytes = report.outcome.bodyBytes
-        attempt.rangeFirst = Int64(clamping: transfer.start)
-        attempt.rangeCount = transfer.count.map { Int64(clamping: $0) }
+        attempt.rangeFirst = Int64(clamping: transfer.span.start)
+        attempt.rangeCount = transfer.span.count.map { Int64(clamping: $0) }
         if case .failed(let curl, let detail) = report.outcome.end {
             attempt.curlCode = curl
             attempt.detail = detail
@@ -235,7 +235,7 @@ extension DownloadEngine {
         _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: ResourceWork
     ) -> EndedTransfer {
         var ended = EndedTransfer(report, host: transfer.origin.host)
-        (ended.start, ended.count) = (transfer.start, transfer.count)
+        (ended.start, ended.count) = (transfer.span.start, transfer.span.count)
         ended.sentIfRange = transfer.sink.asked.sentIfRange
         ended.hasGained = hasGained
         ended.isAsking = resource.stage == .asking

@@ -172,7 +172,7 @@ extension DownloadEngine {
             for url in contributors.dropFirst() { markURL(url.id, .disagrees, resource) }
         } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
             markURL(contributors.first?.id, .disagrees, resource)
-        } else if item.restarts > 0
+        } else if item.restarts.count > 0
             || !(item.record.isGateway || resource.validatorWasChanged || resource.wasParallel
                 || resource.mayBeBetterNextTime || resource.record.expectedSHA256 == nil)
         {
@@ -225,7 +225,7 @@ extension DownloadEngine {
             // Other bytes were requested during this download.
             try index.supersede(item.id, version: version, by: .expected, now: now)
         }
-        item.reportedBytes = item.receivedBytes
+        item.report.ended(at: item.receivedBytes)
         notices.append(.progress(progress(of: item)))
         notices.append(.changed(item.id))
         try publish(item.id)

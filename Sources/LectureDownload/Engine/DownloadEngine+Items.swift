@@ -8,7 +8,7 @@ extension DownloadEngine {
     func loaderEnded(
         _ transfer: TransferWork, _ report: TransferReport, _ item: ItemWork, now: Timestamp
     ) throws -> Decision {
-        if item.isEnding || item.loader != nil { return .ended }
+        if item.isEnding || item.loader.running != nil { return .ended }
         let host = transfer.origin.host
         switch report.verdict {
         case nil:
@@ -48,7 +48,7 @@ extension DownloadEngine {
         _ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
     ) throws -> Decision {
         do throws(LectureError) {
-            item.loaderRedirect = try redirect(to: target, of: transfer)
+            item.loader.follow(try redirect(to: target, of: transfer))
             return .redirect
         } catch {
             return try loaderFailed(item, error, isFinal: true, now: now)
@@ -94,7 +94,7 @@ extension DownloadEngine {
         }
         if try endsRefused(descriptor, item) { return .refused }
         item.record.isGateway = true
-        item.wantsLoader = false
+        item.loader.answered()
         let requests = descriptor.requests(expecting: item.record)
         if let media = item.media {
             if describesSameBytes(requests.first, media), !unbinds(descriptor.facts, item) {
@@ -180,8 +180,8 @@ extension DownloadEngine {
 
     /// Discards the version being built and its files; a new version starts.
     func restart(_ item: ItemWork, because error: LectureError, now: Timestamp) throws -> Decision {
-        item.restarts += 1
-        guard item.restarts <= 3 else {
+        item.restarts.count += 1
+        guard item.restarts.count <= 3 else {
             try end(item, item.machine.failed(error), discarding: true)
             return .failed
         }
@@ -194,7 +194,7 @@ extension DownloadEngine {
             return request
         }
         // Over one connection all bytes come from one server.
-        if item.resources.contains(where: { $0.wasParallel }) { item.isUneven = true }
+        if item.resources.contains(where: { $0.wasParallel }) { item.restarts.isUneven = true }
         let isGatewayTrusted = !item.resources.contains { $0.urls.contains { $0.state == .disagrees } }
         try abandonVersion(item)
         if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, requests: requests, now: now) }
@@ -206,14 +206,13 @@ extension DownloadEngine {
     private func abandonVersion(_ item: ItemWork) throws {
         guard let version = item.version else { return }
         for resource in item.resources { abandon(resource, deleting: true) }
-        statistics.bytesReused -= item.reusedBytes
-        item.reusedBytes = 0
+        statistics.bytesReused -= item.reuse.discarded()
         let paths = try index.discardVersion(item.lease, version)
         deleting.insert(version)
         delete(paths, for: .version(version))
         item.version = nil
         item.resources = []
-        item.reportedBytes = 0
+        item.report.restarted()
     }
 
     // MARK: Ending
@@ -234,10 +233,9 @@ extension DownloadEngine {
     /// stored and the lease released.
     func end(_ item: ItemWork, _ action: ItemMachine.Action, discarding: Bool = false) throws {
         guard action == .endWork, !item.isEnding else { return }
-        item.isEnding = true
-        item.discardsVersion = discarding
+        item.course = .ending(discarding: discarding)
         var running = item.resources.flatMap { $0.sinks.keys.sorted { $0.value < $1.value } }
-        if let loader = item.loader { running.append(loader) }
+        if let loader = item.loader.running { running.append(loader) }
         cancel(running)
         for resource in item.resources where !resource.isOpen {
             // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
@@ -247,7 +245,7 @@ extension DownloadEngine {
     }
 
     func finishEnding(_ item: ItemWork, now: Timestamp) throws {
-        guard item.loader == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
+        guard item.loader.running == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
         try keepRemainders(item)
         for resource in item.resources where resource.isOpen && !resource.isClosing {
             resource.isClosing = true
@@ -255,7 +253,7 @@ extension DownloadEngine {
             command(resource, .close(deleting: false))
         }
         guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
-        if item.discardsVersion { try abandonVersion(item) }
+        if item.course == .ending(discarding: true) { try abandonVersion(item) }
         for resource in item.resources { try recordClean(resource, of: item) }
         item.machine.settled(wanting: try index.item(item.id)?.targetState ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)

@@ -29,7 +29,7 @@ extension DownloadEngine {
                 item.grant = .permitted
                 return true
             case .due:
-                if item.loaderNotBefore.map({ boot < $0 }) ?? false { break }
+                if item.loader.isEarly(boot) { break }
                 item.grant = .asking
                 effects.append(.requestGrant(item.id, key: item.record.content.key))
             case .refused(let error):

@@ -36,7 +36,8 @@ extension DownloadEngine {
         for resource in item.resources {
             for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key }) {
                 resource.remainders[chunk] = nil
-                guard let piece = remainder.unkept(grid: resource.book.grid), !item.discardsVersion else { continue }
+                guard let piece = remainder.unkept(grid: resource.book.grid), item.course != .ending(discarding: true)
+                else { continue }
                 try keep(piece, resource, of: item)
             }
         }
@@ -64,10 +65,7 @@ extension DownloadEngine {
             resource.answers = 2
             resource.remainders[chunk] = ChunkRemainder(
                 stream: TransferID(newID()), offset: start + UInt64(block.count), block: block, kept: block.count)
-            if item.countsReuse {
-                item.reusedBytes += Int64(block.count)
-                statistics.bytesReused += Int64(block.count)
-            }
+            statistics.bytesReused += item.reuse.found(Int64(block.count))
         }
     }
 

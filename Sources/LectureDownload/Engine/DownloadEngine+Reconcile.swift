@@ -136,11 +136,10 @@ extension DownloadEngine {
                 item.version = version
                 item.resources = try resources.map { try resourceWork($0, item) }
                 for resource in item.resources { resource.isRepair = try index.wasComplete(version) }
-                item.countsReuse = countedReuse.insert(item.id).inserted
-                if item.countsReuse { item.reusedBytes = item.receivedBytes }
-                statistics.bytesReused += item.reusedBytes
+                item.reuse = ReusedBytes(item.receivedBytes, counts: countedReuse.insert(item.id).inserted)
+                statistics.bytesReused += item.reuse.bytes
                 // The link changed after the version was started: its URLs are fetched from the gateway before use.
-                item.wantsLoader = record.isGateway && !record.isLoaded
+                if record.isGateway, !record.isLoaded { item.loader.request() }
             } else if !record.isGateway {
                 countedReuse.insert(item.id)
                 try beginVersion(item, requests: [item.record.directResource], now: now)
@@ -234,9 +233,8 @@ extension DownloadEngine {
         lastProgress = boot
         for item in inOrder {
             let bytes = item.receivedBytes
-            item.speed.record(bytes: bytes, at: boot)
-            guard bytes != item.reportedBytes || item.hasTransfers else { continue }
-            item.reportedBytes = max(item.reportedBytes, bytes)
+            guard item.report.measure(bytes, at: boot) || item.hasTransfers else { continue }
+            item.report.reports(bytes)
             notices.append(.progress(progress(of: item)))
         }
     }
@@ -244,9 +242,9 @@ extension DownloadEngine {
     func progress(of item: ItemWork) -> DownloadProgress {
         var progress = DownloadProgress(
             key: item.record.content.key, title: item.record.content.title, state: item.machine.status.state)
-        progress.bytes = item.reportedBytes
+        progress.bytes = item.report.bytes
         progress.total = item.totalBytes
-        progress.bytesPerSecond = item.speed.bytesPerSecond
+        progress.bytesPerSecond = item.report.speed.bytesPerSecond
         if let total = progress.total, progress.bytesPerSecond >= 1 {
             progress.remaining = .seconds(Double(max(0, total - progress.bytes)) / progress.bytesPerSecond)
         }

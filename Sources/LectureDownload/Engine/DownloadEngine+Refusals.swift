@@ -75,7 +75,7 @@ extension DownloadEngine {
             // With others running, the item is stopped when the last has ended and the server still asks to wait.
             resource.notBefore = boot + min(delay, settings.longestHeldWait)
         } else {
-            item.loaderNotBefore = boot + delay
+            item.loader.wait(until: boot + delay)
         }
         return .wait
     }
@@ -90,17 +90,16 @@ extension DownloadEngine {
         markURL(transfer.lease, .refused, resource)
         let hasMirror = resource.urls.contains { $0.state == .usable }
         if hasMirror, mayCombine(resource) { return .mirror }
-        guard resource.record.role.isRequired, item.record.isGateway || ports.resolver.isPresent, item.renewals < 3
+        guard resource.record.role.isRequired, item.record.isGateway || ports.resolver.isPresent, item.renewal.isAllowed
         else {
             if hasMirror { return try changed(resource, of: item, because: error, now: now) }
             return try resourceFailed(resource, of: item, error)
         }
-        item.renewals += 1
+        item.renewal.began(isResolving: !item.record.isGateway)
         if item.record.isGateway {
             // The next `advance` opens it; resources wait for the loader.
-            item.wantsLoader = true
+            item.loader.request()
         } else {
-            item.isResolving = true
             let content = item.record.content
             effects.append(.resolve(item.id, key: content.key, sourceURL: content.sourceURL))
         }
@@ -108,7 +107,7 @@ extension DownloadEngine {
     }
 
     func resolved(_ item: ItemWork, urls: [String], _ error: LectureError?) throws {
-        item.isResolving = false
+        item.renewal.answered()
         guard let media = item.media, !item.isEnding else { return }
         guard error == nil, !urls.isEmpty else {
             _ = try resourceFailed(media, of: item, error ?? LectureError(.status(403)))
@@ -207,7 +206,7 @@ extension DownloadEngine {
         } else if let resource {
             resource.notBefore = boot + delay
         } else {
-            item.loaderNotBefore = boot + delay
+            item.loader.wait(until: boot + delay)
         }
         return .retry
     }

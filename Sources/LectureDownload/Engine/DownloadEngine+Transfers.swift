@@ -6,13 +6,13 @@ extension DownloadEngine {
     func advance(_ item: ItemWork, now: Timestamp, boot: BootInstant) throws {
         if item.isEnding { return try finishEnding(item, now: now) }
         item.isBlocked = false
-        if item.resources.isEmpty || item.wantsLoader {
-            if item.loader == nil, !isEarly(item.loaderNotBefore, boot) {
+        if item.resources.isEmpty || item.loader.isWanted {
+            if item.loader.isDue(boot) {
                 try openLoader(item, now: now, boot: boot)
             }
             return
         }
-        if item.isResolving { return }
+        if item.renewal.isResolving { return }
         guard try mayFetch(item, boot: boot) else { return }
         for resource in item.resources {
             try advance(resource, of: item, now: now, boot: boot)
@@ -45,9 +45,9 @@ extension DownloadEngine {
     }
 
     private func wantedConnections(_ resource: ResourceWork, of item: ItemWork) -> Int {
-        guard resource.record.acceptsRanges, resource.record.total != nil, !item.isUneven, canCombine(resource) else {
-            return 1
-        }
+        guard resource.record.acceptsRanges, resource.record.total != nil, !item.restarts.isUneven,
+            canCombine(resource)
+        else { return 1 }
         // With its own rate limit a file gains nothing from more connections.
         if settings.rateLimitPerItem != nil { return 1 }
         if let fixed = settings.connections { return max(1, fixed) }
@@ -58,13 +58,12 @@ extension DownloadEngine {
 
     private func openLoader(_ item: ItemWork, now: Timestamp, boot: BootInstant) throws {
         guard try hasFields(item) else { return }
-        let redirect = item.loaderRedirect
+        let redirect = item.loader.redirect
         let url = redirect?.url ?? item.record.content.sourceURL
         let origin = try originOf(url)
         guard mayStart(origin, item: item, now: now, boot: boot) else {
             return try waitForOrigin(origin, item, now: now)
         }
-        item.loaderRedirect = nil
         let id = TransferID(newID())
         var asked = Expectation()
         asked.role = .media
@@ -73,7 +72,7 @@ extension DownloadEngine {
             id: id, asked: asked, start: 0, border: nil, grid: RangeBook.grid(total: nil, isSealed: false),
             learnsGrid: true,
             committed: ChunkSet(), acceptsWholeBody: false, remainder: nil, part: nil, post: poster())
-        item.loader = id
+        item.loader.started(id)
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? requestHeaders(item, isFirstContact: true)
         request.stallTimeout = settings.stallTimeout
@@ -194,10 +193,11 @@ extension DownloadEngine {
         origin: Origin, route: Route?, from start: UInt64, count: UInt64?, now: Timestamp, boot: BootInstant
     ) {
         transfers[request.id] = TransferWork(
-            id: request.id, item: item, resource: resource, isLoader: resource == nil, sink: sink, url: request.url,
-            lease: lease, origin: origin, route: route ?? Route(fields: request.headers, origin: origin), start: start,
-            count: count, receivedAtStart: resource?.book.receivedBytes ?? 0, startedAt: now, startedBoot: boot,
-            lastPosition: start, lastCheck: boot, usesHTTP2: request.allowsHTTP2)
+            id: request.id, item: item, resource: resource, isLoader: resource == nil, sink: sink, lease: lease,
+            origin: origin, route: route ?? Route(fields: request.headers, origin: origin),
+            span: TransferSpan(start: start, count: count, receivedBefore: resource?.book.receivedBytes ?? 0),
+            startedAt: now, startedBoot: boot, speed: TransferSpeed(position: start, at: boot),
+            usesHTTP2: request.allowsHTTP2)
         started.append(request.id)
         governor.started(origin)
         effects.append(.transfer(.start(request)))
@@ -314,7 +314,7 @@ extension DownloadEngine {
     /// Reports to the governor how a transfer ended.
     func recordEnd(of transfer: TransferWork, _ report: TransferReport) {
         transfer.resource?.sinks[transfer.id] = nil
-        if transfer.item?.loader == transfer.id { transfer.item?.loader = nil }
+        transfer.item?.loader.ended(transfer.id)
         if let resource = transfer.resource, let lease = transfer.lease, report.outcome.bodyBytes > 65_536 {
             let speed = Double(report.outcome.bodyBytes) / max(0.001, report.outcome.elapsed.secondsDouble)
             resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
@@ -346,15 +346,8 @@ extension DownloadEngine {
     /// Measures each transfer, lets the trial open or close connections, replaces hopelessly slow ones.
     func measureSpeeds(boot: BootInstant) {
         for id in transfers.keys.sorted(by: { $0.value < $1.value }) {
-            guard var transfer = transfers[id], let resource = transfer.resource else { continue }
-            let seconds = (boot - transfer.lastCheck).secondsDouble
-            guard seconds > 0.5 else { continue }
-            let position = resource.position(id)
-            let current = Double(position - min(position, transfer.lastPosition)) / seconds
-            transfer.bytesPerSecond = transfer.bytesPerSecond * 0.6 + current * 0.4
-            transfer.lastPosition = position
-            transfer.lastCheck = boot
-            transfers[id] = transfer
+            guard let resource = transfers[id]?.resource else { continue }
+            transfers[id]?.speed.measure(resource.position(id), at: boot)
         }
         for item in inOrder where !item.isEnding {
             for resource in item.resources where resource.stage == .fetching {
@@ -373,7 +366,7 @@ extension DownloadEngine {
         guard let origin else { return }
         let received = UInt64(clamping: resource.receivedBytes)
         var trial = resource.trial ?? makeTrial(resource, origin: origin, received: received, boot: boot)
-        if let newest = resource.awaited, resource.position(newest) > transfers[newest]?.start ?? .max {
+        if let newest = resource.awaited, resource.position(newest) > transfers[newest]?.span.start ?? .max {
             trial.opened(totalBytes: received, at: boot)
             resource.awaited = nil
         }
@@ -414,8 +407,8 @@ extension DownloadEngine {
         let running = resource.sinks.keys.sorted { $0.value < $1.value }.compactMap { transfers[$0] }
         for transfer in running where boot - transfer.startedBoot > .seconds(10) {
             let others = running.filter { $0.id != transfer.id }
-            let mean = others.reduce(0) { $0 + $1.bytesPerSecond } / Double(max(1, others.count))
-            guard transfer.bytesPerSecond * 4 < mean else { continue }
+            let mean = others.reduce(0) { $0 + $1.speed.bytesPerSecond } / Double(max(1, others.count))
+            guard transfer.speed.bytesPerSecond * 4 < mean else { continue }
             cancel([transfer.id])
             return
         }

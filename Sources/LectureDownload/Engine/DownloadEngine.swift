@@ -265,7 +265,7 @@ package final class DownloadEngine {
     func drop(_ item: ItemWork) {
         items[item.id] = nil
         for resource in item.resources { abandon(resource, deleting: false) }
-        if let loader = item.loader { cancel([loader]) }
+        if let loader = item.loader.running { cancel([loader]) }
     }
 
     /// Ends the transfers of a resource and closes its part file, without waiting for either.

@@ -7,36 +7,16 @@ final class ItemWork {
     var machine: ItemMachine
     var version: VersionID?
     var resources: [ResourceWork] = []
-    /// The transfer that asks a gateway for the descriptor.
-    var loader: TransferID?
-    /// No loader before this moment.
-    var loaderNotBefore: BootInstant?
-    /// Where a redirect leads the loader.
-    var loaderRedirect: Redirect?
-    /// New URLs are wanted from the gateway.
-    var wantsLoader = false
-    /// When all work has ended, the version being built is discarded.
-    var discardsVersion = false
-    /// The resolver was asked and has not answered.
-    var isResolving = false
-    /// How often new URLs were fetched since the last progress.
-    var renewals = 0
-    /// Versions discarded in this claim because the bytes were wrong.
-    var restarts = 0
-    /// Answers to parallel ranges were of different versions: there are several servers behind one address.
-    var isUneven = false
-    /// All work is being ended; after that the machine's status is stored and the lease released.
-    var isEnding = false
+    var loader = LoaderWork()
+    var renewal = URLRenewal()
+    var restarts = Restarts()
+    var course = Course.working
     /// A server's concurrency limit, or its licence, keeps the item from starting.
     var isBlocked = false
     /// Whether the licence lets its media be fetched.
     var grant = GrantStage.unknown
-    var speed = SpeedMeter()
-    var reportedBytes: Int64 = 0
-    /// Whether bytes of an earlier run count: not when this run claims it again.
-    var countsReuse = false
-    /// Bytes of an earlier run that count as reused, as long as their version is not discarded.
-    var reusedBytes: Int64 = 0
+    var report = ProgressReport()
+    var reuse = ReusedBytes()
 
     init(record: ItemRecord) {
         id = record.id
@@ -49,7 +29,8 @@ final class ItemWork {
     }
 
     var lease: ContentLease { record.lease }
-    var hasTransfers: Bool { loader != nil || resources.contains { !$0.sinks.isEmpty } }
+    var isEnding: Bool { course != .working }
+    var hasTransfers: Bool { loader.running != nil || resources.contains { !$0.sinks.isEmpty } }
     /// Whether all its bytes were received.
     var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) }
     var media: ResourceWork? { resources.first { $0.record.role == .media } }
@@ -61,6 +42,138 @@ final class ItemWork {
     var totalBytes: Int64? {
         guard let media, media.record.total != nil else { return nil }
         return resources.reduce(0) { $0 + Int64(clamping: $1.record.total ?? 0) }
+    }
+}
+
+/// What an item waits for before its work is over.
+enum Course: Hashable {
+    /// It is being fetched.
+    case working
+    /// All work is being ended; after that the machine's status is stored and the lease released.
+    ///
+    /// - Parameter discarding: whether the version being built is discarded then.
+    case ending(discarding: Bool)
+}
+
+/// The exchange that asks a gateway for the descriptor.
+struct LoaderWork {
+    /// The running transfer.
+    var running: TransferID?
+    /// None before this moment.
+    private var notBefore: BootInstant?
+    /// Where a redirect leads it.
+    private(set) var redirect: Redirect?
+    /// Whether new URLs are wanted from the gateway.
+    private(set) var isWanted = false
+
+    /// Whether it has to wait.
+    func isEarly(_ boot: BootInstant) -> Bool { notBefore.map { boot < $0 } ?? false }
+
+    /// Whether it may start now.
+    func isDue(_ boot: BootInstant) -> Bool { running == nil && !isEarly(boot) }
+
+    /// It waits until then.
+    mutating func wait(until moment: BootInstant) { notBefore = moment }
+
+    /// The next one follows a redirect.
+    mutating func follow(_ redirect: Redirect) { self.redirect = redirect }
+
+    /// It starts; a redirect is followed once.
+    mutating func started(_ id: TransferID) { (running, redirect) = (id, nil) }
+
+    /// A transfer ended.
+    mutating func ended(_ id: TransferID) { if running == id { running = nil } }
+
+    /// The gateway is asked for new URLs.
+    mutating func request() { isWanted = true }
+
+    /// The gateway has answered.
+    mutating func answered() { isWanted = false }
+}
+
+/// New URLs for the same bytes.
+struct URLRenewal {
+    /// How often they are requested without progress.
+    private static let limit = 3
+    /// How often they were since the last progress.
+    private var count = 0
+    /// Whether the resolver was asked and has not answered.
+    private(set) var isResolving = false
+
+    /// Whether they may be requested once more.
+    var isAllowed: Bool { count < Self.limit }
+
+    /// They are requested.
+    ///
+    /// - Parameter isResolving: of the application's resolver, not of a gateway.
+    mutating func began(isResolving: Bool) {
+        count += 1
+        if isResolving { self.isResolving = true }
+    }
+
+    /// The resolver has answered.
+    mutating func answered() { isResolving = false }
+
+    /// Bytes were received.
+    mutating func gainedBytes() { count = 0 }
+}
+
+/// Versions that were discarded in one claim, because their bytes were wrong.
+struct Restarts {
+    /// How many.
+    var count = 0
+    /// Whether answers to parallel ranges were of different versions: there are several servers behind one address.
+    var isUneven = false
+}
+
+/// What is shown of an item while it is fetched.
+struct ProgressReport {
+    private(set) var speed = SpeedMeter()
+    /// The bytes that were reported last.
+    private(set) var bytes: Int64 = 0
+
+    /// Measures, and returns whether the bytes are other ones than those that were reported last.
+    mutating func measure(_ bytes: Int64, at boot: BootInstant) -> Bool {
+        speed.record(bytes: bytes, at: boot)
+        return bytes != self.bytes
+    }
+
+    /// They are reported; never fewer than before, unless the version is another one.
+    mutating func reports(_ bytes: Int64) { self.bytes = max(self.bytes, bytes) }
+
+    /// All bytes are there.
+    mutating func ended(at bytes: Int64) { self.bytes = bytes }
+
+    /// The next version begins with nothing.
+    mutating func restarted() { bytes = 0 }
+}
+
+/// Bytes of an earlier run that count as reused, as long as their version is not discarded.
+struct ReusedBytes {
+    /// Whether they count: not when this run claims the item again.
+    private let counts: Bool
+    private(set) var bytes: Int64 = 0
+
+    /// Of an item that is not the continuation of an earlier run.
+    init() { counts = false }
+
+    /// Begins with those of a claimed item.
+    init(_ bytes: Int64, counts: Bool) {
+        self.counts = counts
+        self.bytes = counts ? bytes : 0
+    }
+
+    /// More were found; returns how many count.
+    mutating func found(_ more: Int64) -> Int64 {
+        guard counts else { return 0 }
+        bytes += more
+        return more
+    }
+
+    /// The version is discarded; returns how many had counted.
+    mutating func discarded() -> Int64 {
+        defer { bytes = 0 }
+        return bytes
     }
 }
 
@@ -240,23 +353,47 @@ struct TransferWork {
     weak var resource: ResourceWork?
     let isLoader: Bool
     let sink: RangeSink
-    let url: String
     let lease: URLLeaseID?
     let origin: Origin
     let route: Route
-    let start: UInt64
-    let count: UInt64?
-    /// Bytes of whole chunks that its resource had.
-    let receivedAtStart: UInt64
+    let span: TransferSpan
     let startedAt: Timestamp
     let startedBoot: BootInstant
-    /// Position at the last measurement, for finding slow connections.
-    var lastPosition: UInt64
-    var lastCheck: BootInstant
-    var bytesPerSecond: Double = 0
-    var usesHTTP2: Bool
+    var speed: TransferSpeed
+    let usesHTTP2: Bool
     /// Bytes that the statistics have counted.
     var countedBytes: Int64 = 0
+}
+
+/// What a transfer requests, and what was there before.
+struct TransferSpan {
+    /// The first byte.
+    var start: UInt64
+    /// How many bytes; nil for an open range.
+    var count: UInt64?
+    /// Bytes of whole chunks that its resource had.
+    var receivedBefore: UInt64
+}
+
+/// The speed of one transfer, for finding slow connections.
+struct TransferSpeed {
+    /// Position at the last measurement.
+    private var position: UInt64
+    private var measuredAt: BootInstant
+    private(set) var bytesPerSecond: Double = 0
+
+    /// Starts at the first byte.
+    init(position: UInt64, at boot: BootInstant) { (self.position, measuredAt) = (position, boot) }
+
+    /// Measures, unless the last time was a moment ago.
+    mutating func measure(_ position: UInt64, at boot: BootInstant) {
+        let seconds = (boot - measuredAt).secondsDouble
+        guard seconds > 0.5 else { return }
+        let current = Double(position - min(position, self.position)) / seconds
+        bytesPerSecond = bytesPerSecond * 0.6 + current * 0.4
+        self.position = position
+        measuredAt = boot
+    }
 }
 
 /// A part file that has not reported that it is closed.
