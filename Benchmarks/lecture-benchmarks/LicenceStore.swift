@@ -71,20 +71,22 @@ enum LicenceStore {
         configuration.deviceDirectory = device
         let manager = try LectureManager(configuration)
         let (week, key) = (Duration.seconds(7 * 86_400), try ContentKey("lecture-7"))
-        try await repeated("licences of 7 days, first page") { _ = try await manager.licences(expiringWithin: week) }
+        try await repeated("licences of 7 days, first page") {
+            _ = try await manager.licences.list(expiringWithin: week)
+        }
         try await repeated("licences of 7 days, all pages", times: 10) { try await all(manager, within: week) }
         try await repeated("licences with a deadline, all pages", times: 3) {
             try await all(manager, within: .seconds(3_650 * 86_400))
         }
         try await repeated("licences, all pages", times: 3) { try await all(manager, within: nil) }
-        try await repeated("plan of 7 days", times: 10) { _ = try await manager.planRenewal(.within(week)) }
-        try await repeated("plan of all", times: 3) { _ = try await manager.planRenewal(.all) }
-        try await repeated("licence, the first time", times: 1) { _ = try await manager.licence(key) }
-        try await repeated("licence") { _ = try await manager.licence(key) }
+        try await repeated("plan of 7 days", times: 10) { _ = try await manager.licences.planRenewal(.within(week)) }
+        try await repeated("plan of all", times: 3) { _ = try await manager.licences.planRenewal(.all) }
+        try await repeated("licence, the first time", times: 1) { _ = try await manager.licences.status(of: key) }
+        try await repeated("licence") { _ = try await manager.licences.status(of: key) }
         if let play {
             let played = try ContentKey(play)
             try await repeated("begin and end a play") {
-                let started = try await manager.beginPlay(played)
+                let started = try await manager.licences.beginPlay(played)
                 try await started.end()
             }
         }
@@ -93,7 +95,7 @@ enum LicenceStore {
 
     private static func all(_ manager: LectureManager, within time: Duration?) async throws {
         var place: LicencePage.Place?
-        repeat { place = try await manager.licences(expiringWithin: time, from: place).next } while place != nil
+        repeat { place = try await manager.licences.list(expiringWithin: time, from: place).next } while place != nil
     }
 
     private static func repeated(_ name: String, times: Int = 50, _ body: () async throws -> Void) async throws {

@@ -10,8 +10,8 @@ extension StorageCore {
     func renew(_ selection: RenewalSelection) async throws -> KollusRenewal {
         let manager = try manager()
         do {
-            let planned = try await manager.planRenewal(selection)
-            guard planned.isEmpty else { return KollusRenewal(try await manager.renewLicences(selection)) }
+            let planned = try await manager.licences.planRenewal(selection)
+            guard planned.isEmpty else { return KollusRenewal(try await manager.licences.renew(selection)) }
             let nothing = KollusRenewal(total: 0, renewed: 0, failed: 0, waiting: 0)
             notify(.renewalBegan(total: 0))
             notify(.renewalEnded(nothing))
@@ -88,7 +88,7 @@ extension StorageCore {
             state.values.extraParameter = text
             return state.running
         }
-        running?.manager.wait { $0.setLicenceParameter(text) }
+        running?.manager.licences.wait { $0.setParameter(text) }
     }
 
     /// The worker waits for the end of this process from now on, so that it continues however the process ends.

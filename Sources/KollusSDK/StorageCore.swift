@@ -102,7 +102,7 @@ final class StorageCore: @unchecked Sendable {
         let manager = try LectureManager(place.configuration)
         do {
             // A clock that was set back does not make a key valid again.
-            let seen = try manager.wait { try $0.licenceTime() }
+            let seen = try manager.licences.wait { try $0.time() }
             if seen > Timestamp(Date()) { try key.check(place.trust, now: seen) }
             let identity = try PlayerIdentity.find(mode, manager)
             // Work of a killed run is in the store as if it were still running.
@@ -118,14 +118,14 @@ final class StorageCore: @unchecked Sendable {
 
     /// Work after a start that is not waited for.
     private func begin(_ running: Running, _ values: Values) {
-        let manager = running.manager
-        manager.wait { $0.setLicenceParameter(values.extraParameter) }
+        let licences = running.manager.licences
+        licences.wait { $0.setParameter(values.extraParameter) }
         if let megabytes = values.cacheMegabytes { setCacheLimit(megabytes) }
         if values.isBackgroundDownload { setBackground(true) }
         // Callbacks still pending from the last run, for instance of completed downloads.
         beginning { [weak self] in
             do {
-                if try await !manager.pendingCallbacks().isEmpty { try await manager.sendPendingCallbacks() }
+                if try await !licences.pendingCallbacks().isEmpty { try await licences.sendPendingCallbacks() }
             } catch { self?.notify(.trouble(KollusError.of(error))) }
         }
     }
@@ -281,7 +281,7 @@ enum PlayerIdentity {
         case .new:
             identity = try home.presentIdentity() == nil ? home.identity() : home.replaceKey()
             // The caller requested it: from now on the store belongs to the new device.
-            try manager.wait { try $0.acceptDevice() }
+            try manager.licences.wait { try $0.acceptDevice() }
         }
         if identity.playerID != known { try manager.wait { try $0.setNote(note, identity.playerID) } }
         return identity

@@ -20,18 +20,20 @@ extension LectureManager {
         try await waitUntilIdle(longestWait: longestWait, deadline: deadline)
     }
 
-    /// The former name of ``pendingCallbacks()``.
+    /// The former name of ``Licences/pendingCallbacks()``.
     ///
     /// - Returns: all of them.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    @available(*, deprecated, renamed: "pendingCallbacks()")
-    public func debts() throws -> [PendingCallbackStatus] { try pendingCallbacks() }
+    @available(*, deprecated, renamed: "licences.pendingCallbacks()")
+    public func debts() throws -> [PendingCallbackStatus] {
+        try licences.assumeIsolated { try $0.pendingCallbacks() }
+    }
 
-    /// The former name of ``sendPendingCallbacks()``.
+    /// The former name of ``Licences/sendPendingCallbacks()``.
     ///
-    /// - Throws: as ``sendPendingCallbacks()``.
-    @available(*, deprecated, renamed: "sendPendingCallbacks()")
-    public func payDebts() async throws { try await sendPendingCallbacks() }
+    /// - Throws: as ``Licences/sendPendingCallbacks()``.
+    @available(*, deprecated, renamed: "licences.sendPendingCallbacks()")
+    public func payDebts() async throws { try await licences.sendPendingCallbacks() }
 }
 
 extension FetchSummary {

@@ -39,7 +39,7 @@ final class DownloadService: @unchecked Sendable {
         _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
         digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>,
         session: StoreSession,
-        licensing makeLicensing: (EngineInbox) -> any DownloadLicensing
+        licensing: any DownloadLicensing
     ) throws {
         (self.index, self.session) = (index, session)
         host = EngineHost(executor, hub, leeway: 5)
@@ -49,7 +49,7 @@ final class DownloadService: @unchecked Sendable {
             index: index, transport: session.transport, files: files, digests: digests, clock: clock,
             random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
-            licensing: makeLicensing(inbox), seals: seals)
+            licensing: licensing, seals: seals)
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: session.owner, run: run, inbox: inbox)
         host.serve { [weak self] in self?.step() }

@@ -16,7 +16,7 @@ public enum RefreshOutcome: Sendable, Hashable {
 }
 
 /// Checks that complete lectures are what is requested, and are on disk.
-extension LectureManager {
+extension LectureManager: SourceChecking {
     /// Asks the sources of complete lectures whether they have newer versions, and queues those.
     ///
     /// The media is not read: validators, length and announced digests are compared. A lecture whose source cannot be
@@ -72,8 +72,15 @@ extension LectureManager {
             content: item.id, key: item.content.key, request: request, source: try source(of: request))
     }
 
+    /// Whether complete lectures are being compared with their sources.
+    nonisolated func isCheckingSources() -> Bool { assumeIsolated { $0.checks.isBusy } }
+
+    nonisolated func linkLed(to id: ContentID, digest: [UInt8]?) {
+        assumeIsolated { $0.compareLed(to: id, digest: digest) }
+    }
+
     /// A link led to a complete lecture, and the gateway's answer does not contradict it.
-    func linkLed(to id: ContentID, digest: [UInt8]?) {
+    private func compareLed(to id: ContentID, digest: [UInt8]?) {
         guard let service, let item = try? index.item(id), item.content.state == .completed else { return }
         do {
             if try requeueIfMissing(item) {
@@ -210,7 +217,7 @@ extension LectureManager {
         let finalized = FinalizedMedia(resource: version.media, cipher: try cipher(for: version.media, of: check.key))
         let running = Guarded(try digests.sha256())
         do {
-            try await read(finalized, check.key, range: nil) { bytes in
+            try await MediaReader(core).read(finalized, check.key, range: nil) { bytes in
                 try Task.checkCancellation()
                 running.withLock { digest in unsafe bytes.withUnsafeBytes { unsafe digest.update($0) } }
             }
@@ -266,91 +273,4 @@ extension LectureManager {
         return try writer.missingMedia().count
     }
 
-    /// Marks lectures whose file has reappeared as complete again.
-    func markFound() throws {
-        let back = try writer.missingMedia().filter { mediaFault($0.media, key: nil) == nil }
-        guard !back.isEmpty else { return }
-        try index.transaction { for row in back { try writer.markFound(row.id, now: clock.now()) } }
-    }
-
-    /// Checks the files of all complete lectures and marks those whose file is gone.
-    func markMissing(isQueued: Bool) throws {
-        var last: ContentID?
-        var isChecked = false
-        while true {
-            let page = try queries.completeMedia(after: last, limit: 1000)
-            guard let end = page.last else { return }
-            last = end.id
-            let gone = page.filter { mediaFault($0.media, key: $0.key) != nil }.map(\.id)
-            guard !gone.isEmpty else { continue }
-            if isQueued, !isChecked { try requireMediaDirectory() }
-            isChecked = true
-            try markMissing(gone, isQueued: isQueued)
-        }
-    }
-
-    /// Marks those of the lectures whose file is gone. They are inspected inside the transaction: another process may
-    /// have replaced a version, and deleted its file, since the caller looked.
-    ///
-    /// - Returns: how many were marked.
-    @discardableResult
-    private func markMissing(_ contents: [ContentID], isQueued: Bool) throws -> Int {
-        try index.transaction {
-            var count = 0
-            for id in contents {
-                guard let item = try index.item(id), let error = try mediaFault(of: item) else { continue }
-                if try writer.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
-            }
-            return count
-        }
-    }
-
-    /// Queues a complete lecture if its file is gone.
-    ///
-    /// - Returns: whether it was queued.
-    func requeueIfMissing(_ item: ItemRecord) throws -> Bool {
-        guard try mediaFault(of: item) != nil else { return false }
-        try requireMediaDirectory()
-        return try markMissing([item.id], isQueued: true) > 0
-    }
-
-    /// Where every file is gone nothing is downloaded again: a disk is probably not mounted, and a whole library would
-    /// be downloaded into its mount point.
-    func requireMediaDirectory() throws {
-        guard try files.isEmpty() else { return }
-        throw LectureError(
-            .mediaMissing, detail: "\(try location.make())/media",
-            cause:
-                "all files are missing; is a disk not mounted? "
-                + "'lecturectl verify --all --repair' downloads them again"
-        )
-    }
-
-    /// The state on disk of the media of a lecture that is complete, or was before its file disappeared.
-    func mediaFault(of item: ItemRecord) throws -> LectureError? {
-        guard let media = try index.completeVersion(item.id)?.media else { return nil }
-        return mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
-    }
-
-    /// As above, for a file.
-    func mediaFault(_ file: FinalizedFile, key: ContentKey?) -> LectureError? {
-        let detail = key?.text ?? ""
-        guard let length = files.status(path: file.path).final else {
-            return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) does not exist")
-        }
-        guard let due = file.fileBytes, length < due else { return nil }
-        return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) has \(length) of \(due) bytes")
-    }
-
-    /// A lecture in its actual state, not only that of its row: one whose file is gone is not complete.
-    func truthful(_ content: Content, _ file: FinalizedFile?) -> Content {
-        guard let file, let error = mediaFault(file, key: content.key) else { return content }
-        var content = content
-        content.isPlayable = false
-        guard content.state == .completed else { return content }
-        content.state = .failed
-        content.error = error
-        content.committedBytes = 0
-        return content
-    }
 }

@@ -68,7 +68,8 @@ extension LectureManager {
         guard try writer.hasLicences() else {
             return DetailReader(queries: queries, judge: nil, root: root, announced: announced)
         }
-        return DetailReader(queries: try licenceQueries(), judge: try judge(), root: root, announced: announced)
+        return DetailReader(
+            queries: try licensing.queriesOfLicences(), judge: try licensing.judge(), root: root, announced: announced)
     }
 
     /// The lecture for a URL: registered under it, or named by it (a gateway link's token or path). No server is asked

@@ -82,7 +82,7 @@ extension LectureManager {
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code) }
             if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
-            try deferredLicensing()(service.engine.inbox).recordSource(
+            try licensing.forDownloads().recordSource(
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key)
             requests = descriptor.requests(expecting: item)
         case .media, .unchanged:

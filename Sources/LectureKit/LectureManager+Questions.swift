@@ -40,15 +40,7 @@ extension LectureManager {
     ///   this key.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func content(_ key: ContentKey) throws -> Content? {
-        try queries.item(key).map { truthful($0.content, try finalizedFile($0)) }
-    }
-
-    /// Where the media of a lecture's complete version is; nil without one.
-    private func finalizedFile(_ item: ItemRecord) throws -> FinalizedFile? {
-        guard item.currentVersion != nil,
-            let media = try queries.resources(item.content.key).first(where: { $0.role == .media })
-        else { return nil }
-        return FinalizedFile(path: media.path, fileBytes: media.fileBytes)
+        try lecture(key)
     }
 
     /// A summary of the whole store.
@@ -146,15 +138,6 @@ extension LectureManager {
         return known
     }
 
-    /// The media of a complete lecture.
-    func finalizedMedia(_ key: ContentKey) throws -> ResourceRecord {
-        guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        guard item.currentVersion != nil,
-            let media = try queries.resources(key).first(where: { $0.role == .media && $0.state == .finalized })
-        else { throw LectureError(.notComplete, detail: key.text) }
-        if let error = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) { throw error }
-        return media
-    }
 }
 
 extension OwnerRecord {

@@ -8,20 +8,20 @@ import LectureStore
 extension LectureManager {
     /// Reads media; every chunk is checked against its proof before any of its bytes is returned. For a licensed
     /// lecture that is a play: it is checked and counted. To read more than once in a play, see
-    /// ``beginPlay(_:patience:counting:)``.
+    /// ``Licences/beginPlay(_:patience:counting:)``.
     ///
     /// - Parameters:
     ///   - key: a complete lecture.
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
     ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what
-    ///   ``beginPlay(_:patience:counting:)`` throws; `playTimeUsedUp` when the licence permits no further byte; and
-    ///   what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk; the play
-    ///   stays counted, and so do the bytes returned.
+    ///   ``Licences/beginPlay(_:patience:counting:)`` throws; `playTimeUsedUp` when the licence permits no further
+    ///   byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk;
+    ///   the play stays counted, and so do the bytes returned.
     public nonisolated func read(
         _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
-        let play = try await beginPlay(key)
+        let play = try await licences.beginPlay(key)
         do {
             try await play.read(range: range, isAll: true, receive)
         } catch {
@@ -29,63 +29,6 @@ extension LectureManager {
             throw error
         }
         try await play.end()
-    }
-
-    nonisolated func read(
-        _ media: FinalizedMedia, _ key: ContentKey, range: Range<Int64>?, charging charge: PlayRead? = nil,
-        _ receive: @Sendable ([UInt8]) throws -> Void
-    ) async throws {
-        let (resource, cipher) = (media.resource, media.cipher)
-        let total = Int64(clamping: resource.total ?? 0)
-        let wanted = (range ?? 0..<total).clamped(to: 0..<total)
-        guard !wanted.isEmpty else { return }
-        let grid = resource.grid
-        let rows = try await proofs(resource)
-        let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
-        // By position and not by row: a missing row must not leave a gap in the returned bytes.
-        for index in grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1)) {
-            try Task.checkCancellation()
-            guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
-                throw LectureError(.damaged, detail: key.text)
-            }
-            let place = grid.range(of: index, total: resource.total)
-            let start = Int64(clamping: place.lowerBound)
-            let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
-            let bytes = chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
-            guard let charge else {
-                try receive(Array(bytes))
-                continue
-            }
-            try await charge.pass(bytes, rest: wanted.upperBound - part.lowerBound, receive)
-        }
-    }
-
-    private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.chunks(media.id) }
-
-    /// What opens a resource's file.
-    ///
-    /// - Parameters:
-    ///   - resource: of the lecture's current version.
-    ///   - key: the lecture.
-    /// - Returns: nil for an unsealed file.
-    /// - Throws: ``LectureError``: `sealedElsewhere`, or what ``ContentSealing`` throws.
-    func cipher(for resource: ResourceRecord, of key: ContentKey) throws -> (any ContentCipher)? {
-        guard resource.seal != .plain else { return nil }
-        guard let item = try index.item(key), let cipher = try seals.cipher(for: item, role: resource.role) else {
-            throw LectureError(.sealedElsewhere, detail: key.text)
-        }
-        return cipher
-    }
-
-    private nonisolated func readChunk(
-        _ media: ResourceRecord, _ proof: WrittenChunk, _ cipher: (any ContentCipher)?
-    ) async throws -> [UInt8]? {
-        let files = files
-        return try await onDiskThread {
-            try files.read(
-                path: media.path, resource: media.id, total: media.total ?? 0, grid: media.grid, cipher: cipher,
-                proof: proof)
-        }
     }
 
     /// Re-reads a complete lecture and compares every chunk with its proof.
@@ -205,16 +148,6 @@ extension LectureManager {
         service.wake()
     }
 
-    /// Runs blocking work on a thread that may block. A cancelled task does not wait for its end.
-    nonisolated func onDiskThread<Result: Sendable>(
-        _ work: @escaping @Sendable () throws -> Result
-    ) async throws -> Result {
-        let waiter = Waiter<Result>()
-        DispatchQueue.global(qos: .utility).async {
-            do { waiter.answer(try work()) } catch { waiter.fail(error) }
-        }
-        return try await waiter.value()
-    }
 }
 
 /// How a lecture is verified.

@@ -38,15 +38,8 @@ import LectureTransport
 /// - ``remove(_:)-(ContentKey)``
 /// - ``remove(_:)-([ContentKey])``
 /// ### Licences
-/// - ``licence(_:)``
-/// - ``beginPlay(_:patience:counting:)``
-/// - ``renewLicences(_:_:)``
-/// - ``regrantLicences(_:_:)``
-/// - ``acceptDevice()``
-/// - ``planRenewal(_:)``
-/// - ``importLicence(_:trust:)``
-/// - ``pendingCallbacks()``
-/// - ``sendPendingCallbacks()``
+/// - ``licences``
+/// - ``Licences``
 /// ### Learning reports
 /// - ``reports``
 /// - ``Reports``
@@ -68,25 +61,10 @@ public actor LectureManager: CorePart {
     nonisolated let core: StoreCore
     /// Learning reports.
     public nonisolated let reports: Reports
-    /// Decides what is sealed, and provides the ciphers.
-    private(set) lazy var seals: any ContentSealing = StoreSealing(
-        configuration.seal, index: writer, clock: clock
-    ) { [unowned self] in
-        let own = try self.assumeIsolated { try $0.deviceLedger() }
-        return (own.ledger, own.vault)
-    }
-    var service: DownloadService?
-    /// The ledger of licences; opened with the first lecture that needs one.
-    var licences: LicenceService?
-    /// The reader of licences, with the device's key.
-    var openedLicenceQueries: SQLiteContentQueries?
-    var openedAuthenticator: (any RowAuthenticator)?
-    /// The ledger with the device's key, for queries and for the ciphers.
-    var openedLedger: DeviceLedger?
+    /// Licences.
+    public nonisolated let licences: Licences
     /// Streams media; created with the first stream.
     var streams: StreamService?
-    /// The text the application adds to every request to licence servers.
-    var licenceParameter: String?
     /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
     /// where the download is checked against a length.
     var announced: [ContentKey: Int64] = [:]
@@ -96,6 +74,9 @@ public actor LectureManager: CorePart {
     var checks = SourceChecks()
     /// The summary when the manager was closed.
     var finalSummary = FetchSummary()
+
+    /// Downloads; opened with the first one.
+    var service: DownloadService? { core.state.service }
 
     /// The store's writer and the engine run on a dispatch queue of their own, because SQLite blocks.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
@@ -112,6 +93,8 @@ public actor LectureManager: CorePart {
     public init(_ configuration: LectureConfiguration) throws {
         core = try StoreCore(configuration)
         reports = Reports(core)
+        licences = Licences(core)
+        core.wait { core.state.checking = self }
     }
 
     // MARK: Fetching
@@ -238,12 +221,7 @@ public actor LectureManager: CorePart {
     /// - Throws: `CancellationError` when the task is cancelled, and nothing else.
     @discardableResult
     public func waitUntilIdle(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
-        try Task.checkCancellation()
-        guard let service else { return true }
-        let waiter = Waiter<Bool>()
-        service.waitUntilIdle(longestWait: longestWait, deadline: deadline.map { clock.boot() + $0 }, waiter)
-        defer { service.forget(waiter) }
-        return try await waiter.value()
+        try await core.waitUntilIdle(longestWait: longestWait, deadline: deadline)
     }
 
     /// Downloads a document such as a course list into memory; nothing is stored.
@@ -281,39 +259,15 @@ public actor LectureManager: CorePart {
             finalSummary.fetchedBytes = service.engine.statistics.bytesFetched
             finalSummary.reusedBytes = service.engine.statistics.bytesReused
             observation?.fetched(finalSummary.fetchedBytes, isExact: true)
-            self.service = nil
+            core.state.service = nil
         }
-        await stopRenewal()
+        await licences.stopRenewal()
         await reports.stopSending()
         await core.leave()
         hub.finish()
         await observation?.flush()
     }
 
-    /// The active part of the manager; created when first needed.
-    func openService() throws -> DownloadService {
-        if isClosed { throw LectureError(.closing) }
-        if let service { return service }
-        let made = try DownloadService(
-            configuration, index: index, files: files, digests: digests, seals: seals, executor: executor,
-            hub: hub, session: try openSession(), licensing: deferredLicensing())
-        // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
-        // key there is nothing to find.
-        if try writer.hasLicences() {
-            // Lectures without a licence are downloaded and removed in another device's store as well.
-            do { try openLicences() } catch let error as LectureError where error.code == .storeCopied {}
-        } else if let home = try? configuration.deviceHome(), home.isInUse() {
-            // Lectures without a licence are downloaded whatever is wrong with the key; licensed ones report it then.
-            _ = try? openLicences()
-        }
-        service = made
-        licences?.downloads = made.engine.inbox
-        made.licences = { [weak self] in self?.assumeIsolated { $0.licences } }
-        made.isChecking = { [weak self] in self?.assumeIsolated { $0.checks.isBusy } ?? false }
-        made.linkLedTo = { [weak self] id, digest in self?.assumeIsolated { $0.linkLed(to: id, digest: digest) } }
-        made.wake()
-        return made
-    }
 }
 
 /// A registered request.

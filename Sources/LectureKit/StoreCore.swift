@@ -17,6 +17,10 @@ final class StoreCore: @unchecked Sendable {
         var configuration: LectureConfiguration
         /// This program's registration at the store, once work is to be done.
         var session: StoreSession?
+        /// Downloads; opened with the first one.
+        var service: DownloadService?
+        /// Compares complete lectures with their sources, for the downloads.
+        weak var checking: (any SourceChecking)?
         /// Attempts of batches that do not set their own.
         var attemptsOfBatches = 5
         var isClosed = false
@@ -34,6 +38,13 @@ final class StoreCore: @unchecked Sendable {
     private let openWriter: SQLiteDownloadIndex
     private let openQueries: SQLiteContentQueries
     private var confined: State
+    private lazy var openLicensing = LicenceAccess(self)
+    private lazy var openSeals = StoreSealing(
+        confined.configuration.seal, index: openWriter, clock: clock
+    ) { [weak self] in
+        guard let own = try self?.licensing.deviceLedger() else { throw LectureError(.closing) }
+        return (own.ledger, own.vault)
+    }
 
     /// Opens the store, as ``LectureManager/init(_:)`` does.
     ///
@@ -95,6 +106,18 @@ final class StoreCore: @unchecked Sendable {
         return openQueries
     }
 
+    /// This device's ledger of licences.
+    var licensing: LicenceAccess {
+        requireQueue()
+        return openLicensing
+    }
+
+    /// Decides what is sealed, and provides the ciphers.
+    var seals: any ContentSealing {
+        requireQueue()
+        return openSeals
+    }
+
     private func requireQueue() { dispatchPrecondition(condition: .onQueue(executor.queue)) }
 
     /// This program's registration at the store; created when work is to be done and not before.
@@ -147,7 +170,13 @@ extension CorePart {
     var writer: SQLiteDownloadIndex { core.writer }
     var queries: any ContentQueries { core.queries }
 
+    /// This device's ledger of licences.
+    var licensing: LicenceAccess { core.licensing }
+    /// Decides what is sealed, and provides the ciphers.
+    var seals: any ContentSealing { core.seals }
+
     func openSession() throws -> StoreSession { try core.openSession() }
+    func openService() throws -> DownloadService { try core.openService() }
 
     /// Stores where a player resumes.
     func keepResumePoint(_ key: ContentKey, _ point: Duration) throws {

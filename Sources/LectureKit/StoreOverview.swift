@@ -77,14 +77,14 @@ extension LectureManager {
         filter.conditions = [.damaged]
         overview.damaged = try queries.count(filter)
         // Every command about licences reports an unsettled device; the overview shows the rest.
-        if let judged = try? licenceTime() {
+        if let judged = try? self.licences.assumeIsolated({ try $0.time() }) {
             var due = ContentFilter()
             due.states = [.completed]
             due.expiresBefore = judged + time
             overview.licencesDue = try queries.count(due)
             // In a store that is not what this device last wrote every licence needs its server.
-            if try judge().suspicion != nil {
-                overview.licencesDue = try licenceQueries().licenceCount(deadlineBefore: nil)
+            if try licensing.judge().suspicion != nil {
+                overview.licencesDue = try licensing.queriesOfLicences().licenceCount(deadlineBefore: nil)
             }
         }
         let reports = try self.reports.assumeIsolated { try $0.summary() }.counts

@@ -124,10 +124,10 @@ struct CancellationNetTests {
         "refresh": { manager, key, _ in _ = try await manager.refresh([key]) },
         "verify": { manager, key, _ in _ = try await manager.verify(key) },
         "read": { manager, key, _ in try await manager.read(key) { _ in Issue.record("a byte was handed out") } },
-        "beginPlay": { manager, key, _ in _ = try await manager.beginPlay(key) },
+        "licences.beginPlay": { manager, key, _ in _ = try await manager.licences.beginPlay(key) },
         "openStream": { manager, _, _ in _ = try await manager.openStream("http://127.0.0.1:1/a.mp4") },
-        "renewLicences": { manager, _, _ in _ = try await manager.renewLicences(.all) },
-        "sendPendingCallbacks": { manager, _, _ in try await manager.sendPendingCallbacks() },
+        "licences.renew": { manager, _, _ in _ = try await manager.licences.renew(.all) },
+        "licences.sendPendingCallbacks": { manager, _, _ in try await manager.licences.sendPendingCallbacks() },
         "reports.send": { manager, _, _ in _ = try await manager.reports.send() },
         "reports.export": { manager, _, site in
             _ = try await manager.reports.export(to: .file(site.directory.file("out.jsonl"), mayReplace: false))

@@ -69,11 +69,11 @@ struct DetailNetTests {
         for key in ["bytes-64K-2", "bytes-64K-3"] {
             _ = try await manager.fetch(try await sandbox.link(key: key, query: "licensed"))
         }
-        try await manager.beginPlay(try ContentKey("bytes-64K-3")).end()
+        try await manager.licences.beginPlay(try ContentKey("bytes-64K-3")).end()
         let details = try await manager.details()
         #expect(details.map { $0.licence?.isPlayable } == [nil, true, false])
         #expect(details.last?.licence?.reasons == [.countUsedUp])
-        let licences = try await manager.licences(of: details.map(\.content))
+        let licences = try await manager.licences.statuses(of: details.map(\.content))
         for detail in details {
             #expect(detail.licence == licences[detail.content.key])
             #expect(try await manager.details(detail.content.key) == detail)
@@ -98,7 +98,7 @@ struct DetailNetTests {
         let manager = try site.manager()
         let key = try await manager.fetch("\(sandbox.http)/media/bytes-64K-1.mp4").key
         func place() async throws -> Duration? { try await manager.details(key)?.resumePoint }
-        let play = try await manager.beginPlay(key)
+        let play = try await manager.licences.beginPlay(key)
         try await play.reached(.seconds(3))
         #expect(try await place() == .seconds(3), "the first resume point is stored at once")
         try await play.reached(.seconds(12))
@@ -128,7 +128,7 @@ struct DetailNetTests {
             try await manager.setResumePoint(unknown, .zero)
         }
         // A lecture that is removed during its play takes its resume point along, and no error is reported.
-        let last = try await manager.beginPlay(key)
+        let last = try await manager.licences.beginPlay(key)
         try await manager.remove(key)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
         try await last.reached(.seconds(30))
@@ -153,7 +153,7 @@ struct DetailNetTests {
         }
         let manager = try open()
         let key = try await manager.fetch(try await sandbox.link(key: "bytes-64K-2", query: "licensed")).key
-        let play = try await manager.beginPlay(key)
+        let play = try await manager.licences.beginPlay(key)
         try await play.reached(.seconds(1))
         try await play.reached(.seconds(8))
         // Stored with the play time, although it is not ten seconds further; all the more since the play ends here.

@@ -90,23 +90,23 @@ struct DeviceReplacementTests {
         var manager = try Self.manager(site, sandbox, home.directory)
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
         let bytes = Guarded(Data())
-        try await manager.beginPlay(key).read { piece in bytes.withLock { $0 += piece } }
+        try await manager.licences.beginPlay(key).read { piece in bytes.withLock { $0 += piece } }
         await manager.close()
         let player = try #require(try home.presentIdentity()?.playerID)
         _ = try home.replaceKey()
         if isUsedMeanwhile {
             manager = try Self.manager(site, sandbox, home.directory)
-            #expect(try await manager.licence(key)?.reasons.first == .storeCopied)
+            #expect(try await manager.licences.status(of: key)?.reasons.first == .storeCopied)
             // Neither a play nor a renewal touches it, until the new device is accepted.
-            let refused = await #expect(throws: LectureError.self) { try await manager.beginPlay(key) }
+            let refused = await #expect(throws: LectureError.self) { try await manager.licences.beginPlay(key) }
             #expect(refused?.code == .storeCopied)
-            let unrenewed = await #expect(throws: LectureError.self) { try await manager.renewLicences(.all) }
+            let unrenewed = await #expect(throws: LectureError.self) { try await manager.licences.renew(.all) }
             #expect(unrenewed?.code == .storeCopied)
-            try await manager.acceptDevice()
+            try await manager.licences.acceptDevice()
             // What the old key has sealed stays closed, whatever a server answers.
-            let report = try await manager.regrantLicences()
+            let report = try await manager.licences.regrant()
             #expect((report.renewed, report.failed) == (0, 1))
-            let sealed = await #expect(throws: LectureError.self) { try await manager.beginPlay(key) }
+            let sealed = await #expect(throws: LectureError.self) { try await manager.licences.beginPlay(key) }
             #expect(sealed?.code == .storeCopied)
             await manager.close()
         }
@@ -114,12 +114,12 @@ struct DeviceReplacementTests {
         manager = try Self.manager(site, sandbox, home.directory)
         // Licences used with another key meanwhile are believed once their server has granted them again.
         if isUsedMeanwhile {
-            let report = try await manager.regrantLicences()
+            let report = try await manager.licences.regrant()
             #expect((report.renewed, report.playable, report.unbelieved) == (1, 1, []))
         }
-        #expect(try await manager.licence(key)?.reasons == [])
+        #expect(try await manager.licences.status(of: key)?.reasons == [])
         let again = Guarded(Data())
-        try await manager.beginPlay(key).read { piece in again.withLock { $0 += piece } }
+        try await manager.licences.beginPlay(key).read { piece in again.withLock { $0 += piece } }
         #expect(again.withLock { $0 } == bytes.withLock { $0 } && bytes.withLock { $0.count } == 65_536)
         await manager.close()
         await sandbox.stop()

@@ -140,7 +140,7 @@ struct ExchangeNetTests {
         #expect(before == 1)
         try await sandbox.set(
             policyJSON: #"{"result":1,"content_delete":1,"message":"bye"}"#, for: [content.key.text], kind: 3)
-        _ = try await manager.renewLicences(.all)
+        _ = try await manager.licences.renew(.all)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
         await manager.close()
         let reported = seen.withLock(\.self)

@@ -36,4 +36,15 @@ import Testing
         #expect(try await manager.reportSummary().withoutTarget == 2)
         await manager.close()
     }
+
+    @available(*, deprecated)
+    @Test func `The former names of licences still work`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        #expect(try await manager.licences().rows.isEmpty)
+        #expect(try await manager.licence(ContentKey("algebra")) == nil)
+        #expect(try await manager.renewLicences(.all).total == 0)
+        #expect(try await manager.pendingCallbacks().isEmpty)
+        await manager.close()
+    }
 }

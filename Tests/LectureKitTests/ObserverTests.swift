@@ -187,7 +187,7 @@ struct ObserverNetTests {
             rule.authorizationFile = authorization
             configuration.statistics.rules = [rule]
         }
-        await manager.setLicenceParameter("canary-parameter")
+        await manager.licences.setParameter("canary-parameter")
         let link = try await sandbox.link(key: "bytes-64K-3", user: "canary-learner")
         let key = try await manager.fetch(link).key
         let host = sandbox.http.dropFirst("http://".count)
@@ -197,7 +197,7 @@ struct ObserverNetTests {
         request.title = "canary-title"
         _ = try await manager.download(request)
         #expect(try await manager.waitUntilIdle())
-        let renewal = try await manager.renewLicences(.keys([key]))
+        let renewal = try await manager.licences.renew(.keys([key]))
         try await sandbox.setLMS(habits: "poison:bad")
         let added = try await manager.reports.add(
             ["good", "bad", "fine"].map { id in

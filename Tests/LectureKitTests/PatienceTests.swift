@@ -59,16 +59,16 @@ struct PatienceNetTests {
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
         try await sandbox.set(habits: "timeout:100")
         try await manager.setPatience(timeout: .milliseconds(300), retries: 1)
-        let report = try await manager.renewLicences(.keys([key]))
+        let report = try await manager.licences.renew(.keys([key]))
         #expect(report.failed == 1)
         #expect(try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked == 2)
         var options = RenewalOptions()
         options.maxAttempts = 1
-        #expect(try await manager.renewLicences(.keys([key]), options).failed == 1)
+        #expect(try await manager.licences.renew(.keys([key]), options).failed == 1)
         #expect(try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked == 3)
         // A play asks once, and waits no longer than the setting either.
         let error = await #expect(throws: LectureError.self) {
-            try await manager.beginPlay(key, patience: .seconds(600))
+            try await manager.licences.beginPlay(key, patience: .seconds(600))
         }
         #expect(error?.code == .licenceCheckDue)
         await manager.close()
@@ -119,20 +119,20 @@ struct PatienceNetTests {
         manager.observe { _, event in shown.withLock { $0 += "\(event)" } }
         let canary = "canary-7e1"
         let text = "\(canary) a b&items=[]+%41=é☃\r\n\"\u{1F393}"
-        await manager.setLicenceParameter(text)
+        await manager.licences.setParameter(text)
         let key = try ContentKey("bytes-64K-4")
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
-        try await manager.sendPendingCallbacks()
+        try await manager.licences.sendPendingCallbacks()
         var items = try await sandbox.callbackItems()
         #expect(Set(items.map(\.kind)) == [1, 2] && items.allSatisfy { $0.extra == text })
-        await manager.setLicenceParameter("")
-        #expect(try await manager.renewLicences(.keys([key])).renewed == 1)
+        await manager.licences.setParameter("")
+        #expect(try await manager.licences.renew(.keys([key])).renewed == 1)
         items = try await sandbox.callbackItems(after: items.count)
         #expect(items.map(\.kind) == [3] && items[0].extra == "")
-        await manager.setLicenceParameter(nil)
-        #expect(try await manager.renewLicences(.keys([key])).renewed == 1)
+        await manager.licences.setParameter(nil)
+        #expect(try await manager.licences.renew(.keys([key])).renewed == 1)
         #expect(try await sandbox.callbackItems(after: items[0].number).map(\.extra) == [nil])
-        #expect(try await manager.licenceAttempts(key).count == 4)
+        #expect(try await manager.licences.attempts(of: key).count == 4)
         await manager.close()
         #expect(shown.withLock { $0.contains("licenceExchange") && !$0.contains(canary) })
         for name in try FileManager.default.subpathsOfDirectory(atPath: site.store) {
@@ -147,15 +147,15 @@ struct PatienceNetTests {
         let manager = try Self.manager(site, sandbox)
         let key = try ContentKey("bytes-64K-5")
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
-        try await manager.sendPendingCallbacks()
+        try await manager.licences.sendPendingCallbacks()
         let seen = try await sandbox.callbackItems().count
-        await manager.setLicenceParameter("first")
+        await manager.licences.setParameter("first")
         try await sandbox.set(habits: "status:503;retry=2;times=1")
         let events = manager.events
-        async let report = manager.renewLicences(.keys([key]))
+        async let report = manager.licences.renew(.keys([key]))
         // The server asks to wait for two seconds; its refusal is reported before they start.
         _ = try await manager.first(in: events) { if case .licenceExchange = $0 { true } else { false } }
-        await manager.setLicenceParameter("second")
+        await manager.licences.setParameter("second")
         #expect(try await report.renewed == 1)
         #expect(try await sandbox.callbackItems(after: seen).map(\.extra) == ["first", "second"])
         await manager.close()

@@ -43,7 +43,7 @@ struct PlayNetTests {
         var policy = CallbackPolicy()
         policy.expirationCount = 2
         let scene = try await Scene(policy)
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         #expect(play.countLeft == 1 && play.byteCount == Int64(scene.bytes.count))
         let taken = Guarded(Data())
         for start in stride(from: Int64(0), to: play.byteCount, by: 700_000) {
@@ -52,11 +52,11 @@ struct PlayNetTests {
         #expect(taken.withLock { $0 } == scene.bytes)
         try await play.end()
         await #expect(throws: LectureError(.closing, detail: scene.key.text)) { try await play.read { _ in } }
-        #expect(try await scene.manager.licence(scene.key)?.countLeft == 1)
-        try await scene.manager.beginPlay(scene.key).end()
-        let error = await #expect(throws: LectureError.self) { try await scene.manager.beginPlay(scene.key) }
+        #expect(try await scene.manager.licences.status(of: scene.key)?.countLeft == 1)
+        try await scene.manager.licences.beginPlay(scene.key).end()
+        let error = await #expect(throws: LectureError.self) { try await scene.manager.licences.beginPlay(scene.key) }
         #expect(error?.code == .countUsedUp)
-        #expect(try await scene.manager.licence(scene.key)?.reasons == [.countUsedUp])
+        #expect(try await scene.manager.licences.status(of: scene.key)?.reasons == [.countUsedUp])
         await scene.end()
     }
 
@@ -66,25 +66,25 @@ struct PlayNetTests {
         (policy.expirationPlaytime, policy.expirationPlaytimeType) = (60, type)
         let scene = try await Scene(policy)
         // At double speed: 20 seconds of the lecture pass in 10 seconds.
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         try await play.watched(media: .seconds(20), running: .seconds(10))
-        let used = try await scene.manager.licence(scene.key)?.playTimeUsed
+        let used = try await scene.manager.licences.status(of: scene.key)?.playTimeUsed
         #expect(used == (type == 0 ? .seconds(20) : .seconds(10)))
         // Less than ten seconds is stored with the end.
         try await play.watched(media: .seconds(4), running: .seconds(2))
-        #expect(try await scene.manager.licence(scene.key)?.playTimeUsed == used)
+        #expect(try await scene.manager.licences.status(of: scene.key)?.playTimeUsed == used)
         try await play.end()
         await scene.manager.close()
         let again = try Scene.manager(scene.site, scene.sandbox)
-        let left = try await again.licence(scene.key)?.playTimeLeft
+        let left = try await again.licences.status(of: scene.key)?.playTimeLeft
         #expect(left == (type == 0 ? .seconds(36) : .seconds(48)))
-        let last = try await again.beginPlay(scene.key)
+        let last = try await again.licences.beginPlay(scene.key)
         let error = await #expect(throws: LectureError.self) {
             try await last.watched(media: .seconds(100), running: .seconds(100))
         }
         #expect(error?.code == .playTimeUsedUp)
         await #expect(throws: LectureError.self) { try await last.read { _ in } }
-        let refusal = await #expect(throws: LectureError.self) { try await again.beginPlay(scene.key) }
+        let refusal = await #expect(throws: LectureError.self) { try await again.licences.beginPlay(scene.key) }
         #expect(refusal?.code == .playTimeUsedUp)
         await again.close()
         await scene.end()
@@ -94,10 +94,10 @@ struct PlayNetTests {
         var policy = CallbackPolicy()
         policy.checkAbuse = 1
         let scene = try await Scene(policy)
-        try await scene.manager.beginPlay(scene.key).end()
+        try await scene.manager.licences.beginPlay(scene.key).end()
         await scene.sandbox.stop()
         let error = await #expect(throws: LectureError.self) {
-            try await scene.manager.beginPlay(scene.key, patience: .seconds(3))
+            try await scene.manager.licences.beginPlay(scene.key, patience: .seconds(3))
         }
         #expect(error?.code == .licenceCheckDue && error?.cause.isEmpty == false)
         await scene.end()
@@ -111,7 +111,7 @@ struct PlayNetTests {
         }
         let content = try await manager.fetch("\(sandbox.http)/media/bytes-2M-9.mp4")
         #expect(content.state == .completed)
-        #expect(try await manager.licence(content.key) == nil)
+        #expect(try await manager.licences.status(of: content.key) == nil)
         let count = Guarded(0)
         try await manager.read(content.key) { bytes in count.withLock { $0 += bytes.count } }
         #expect(count.withLock { $0 } == 2 << 20)

@@ -34,7 +34,7 @@ struct PlayTimeNetTests {
 
         func link() async throws -> String { try await sandbox.link(key: key.text, query: "licensed") }
 
-        func used() async throws -> Duration { try #require(try await manager.licence(key)).playTimeUsed }
+        func used() async throws -> Duration { try #require(try await manager.licences.status(of: key)).playTimeUsed }
 
         /// Runs a statement like a user with an editor, and returns its only value.
         func text(_ statement: String) throws -> String {
@@ -59,7 +59,7 @@ struct PlayTimeNetTests {
 
     @Test func `a play is charged in steps as it reads, and gets the rest of a step back at its end`() async throws {
         let scene = try await Scene()
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         #expect(try await scene.used() == .zero)
         #expect(try await read(play, 0..<1000) == 1000)
         #expect(try await scene.used() == .seconds(10))
@@ -75,7 +75,7 @@ struct PlayTimeNetTests {
 
     @Test func `a read ends where the play time ends, and what came before stays`() async throws {
         let scene = try await Scene()
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         let count = Guarded(0)
         await #expect(throws: LectureError(.playTimeUsedUp)) {
             try await play.read { bytes in count.withLock { $0 += bytes.count } }
@@ -93,7 +93,7 @@ struct PlayTimeNetTests {
         let scene = try await Scene(seconds: 0, count: 5)
         let ledger = "SELECT count(*) FROM time_ledger"
         let before = try scene.number(ledger)
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         #expect(try await read(play) == 10 << 20)
         try await play.end()
         #expect(try await scene.used() == .zero)
@@ -103,7 +103,7 @@ struct PlayTimeNetTests {
 
     @Test func `what is watched and what is read are not charged twice`() async throws {
         let scene = try await Scene()
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         #expect(try await read(play, 0..<2_500_000) == 2_500_000)
         try await play.watched(media: .seconds(18), running: .seconds(18))
         #expect(try await scene.used() == .seconds(20))
@@ -116,7 +116,7 @@ struct PlayTimeNetTests {
 
     @Test func `a player that reports its own time reads ahead of it`() async throws {
         let scene = try await Scene()
-        let play = try await scene.manager.beginPlay(scene.key, counting: .reported)
+        let play = try await scene.manager.licences.beginPlay(scene.key, counting: .reported)
         #expect(try await read(play) == 10 << 20)
         #expect(try await scene.used() == .seconds(10), "a step, in case it never reports")
         try await play.watched(media: .seconds(25), running: .seconds(25))
@@ -126,7 +126,7 @@ struct PlayTimeNetTests {
         try await play.end()
         #expect(try await scene.used() == .seconds(25))
         // One that reports nothing pays for what it read.
-        let silent = try await scene.manager.beginPlay(scene.key, counting: .reported)
+        let silent = try await scene.manager.licences.beginPlay(scene.key, counting: .reported)
         #expect(try await read(silent, 0..<1_250_000) == 1_250_000)
         try await silent.end()
         #expect((.seconds(35)...(.milliseconds(35_010))).contains(try await scene.used()))
@@ -136,7 +136,7 @@ struct PlayTimeNetTests {
     @Test func `time is charged in running seconds where the licence counts them, at least the lecture's`() async throws
     {
         let scene = try await Scene(type: 1)
-        let play = try await scene.manager.beginPlay(scene.key)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
         #expect(try await read(play, 0..<2_500_000) == 2_500_000)
         try await play.end()
         #expect((.seconds(20)...(.seconds(41))).contains(try await scene.used()))
@@ -184,7 +184,7 @@ struct PlayTimeNetTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect((.seconds(1)...(.milliseconds(1010))).contains(try await scene.used()))
         do {
-            let play = try await manager.beginPlay(key)
+            let play = try await manager.licences.beginPlay(key)
             #expect(try await read(play, 0..<1000) == 1000)
         }
         while try await scene.used() >= .seconds(2) { await Task.yield() }
@@ -195,7 +195,7 @@ struct PlayTimeNetTests {
         let scene = try await Scene(seconds: 600)
         for round in 0..<5 {
             let before = try await scene.used()
-            let play = try await scene.manager.beginPlay(scene.key)
+            let play = try await scene.manager.licences.beginPlay(scene.key)
             let count = Guarded(0)
             await withTaskGroup { group in
                 for number in 0..<8 {
@@ -231,7 +231,7 @@ struct PlayTimeNetTests {
         #expect((6_248_000...6_251_000).contains(basket.data.count))
         await again.end()
         #expect(try await scene.used() == .seconds(60))
-        #expect(try await scene.manager.licence(scene.key)?.countUsed == 0)
+        #expect(try await scene.manager.licences.status(of: scene.key)?.countUsed == 0)
         let other = try await scene.manager.openStream("\(scene.sandbox.http)/media/bytes-9M-4.mp4")
         #expect(try await other.data().count == 9 << 20)
         await other.end()

@@ -26,7 +26,7 @@ struct ServerCancellationNetTests {
         let manager = try manager(site, sandbox)
         let key = try ContentKey("bytes-64K-3")
         #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
-        try await manager.sendPendingCallbacks()
+        try await manager.licences.sendPendingCallbacks()
         try await sandbox.set(habits: "timeout:100")
         return (sandbox, manager, key)
     }
@@ -40,16 +40,16 @@ struct ServerCancellationNetTests {
         var policy = CallbackPolicy()
         (policy.checkAbuse, policy.expirationCount) = (1, 5)
         let (sandbox, manager, key) = try await Self.silence(site, policy)
-        let plays = (0..<8).map { _ in Task { try await manager.beginPlay(key, patience: .seconds(4)) } }
+        let plays = (0..<8).map { _ in Task { try await manager.licences.beginPlay(key, patience: .seconds(4)) } }
         while try await Self.asked(sandbox) == 0 {}
         for play in plays.dropFirst() { play.cancel() }
         for play in plays.dropFirst() { #expect(await play.result.isCancelled) }
         // The remaining one waits until its own patience is over.
         let error = await #expect(throws: LectureError.self) { try await plays[0].value }
         #expect(error?.code == .licenceCheckDue)
-        #expect(try await manager.licence(key)?.countLeft == 5)
+        #expect(try await manager.licences.status(of: key)?.countLeft == 5)
         try await sandbox.set(habits: "")
-        try await manager.beginPlay(key).end()
+        try await manager.licences.beginPlay(key).end()
         await manager.close()
         await sandbox.stop()
     }
@@ -58,17 +58,17 @@ struct ServerCancellationNetTests {
         let site = try Site()
         let (sandbox, manager, key) = try await Self.silence(site, CallbackPolicy())
         let events = manager.events
-        let first = Task { try await manager.renewLicences(.keys([key])) }
+        let first = Task { try await manager.licences.renew(.keys([key])) }
         while try await Self.asked(sandbox) == 0 {}
         first.cancel()
         #expect(await first.result.isCancelled)
-        await manager.stopRenewal()
+        await manager.licences.stopRenewal()
         let event = try await manager.first(in: events) { if case .renewalEnded = $0 { true } else { false } }
         guard case .renewalEnded(let report) = event else { return }
         #expect(report.total == 1 && report.waiting == 1)
         // The next one uses the same licence again.
         try await sandbox.set(habits: "")
-        #expect(try await manager.renewLicences(.keys([key])).renewed == 1)
+        #expect(try await manager.licences.renew(.keys([key])).renewed == 1)
         await manager.close()
         await sandbox.stop()
     }

@@ -33,7 +33,7 @@ enum ContentSelection {
         filter.folder = command.text("folder")
         if let time = command.duration("expiring") {
             // The time that licences are checked against; setting the clock back does not change it.
-            filter.expiresBefore = try await manager.licenceTime() + time
+            filter.expiresBefore = try await manager.licences.time() + time
         }
         filter.completedSince = command.duration("recent").map { now + (.zero - $0) }
         filter.completedBefore = command.duration("older-than").map { now + (.zero - $0) }

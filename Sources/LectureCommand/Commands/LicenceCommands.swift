@@ -21,7 +21,7 @@ enum LicenceCommands {
             let table = TableRenderer(columns: columns)
             var isEmpty = true
             repeat {
-                let page = try await manager.licences(
+                let page = try await manager.licences.list(
                     expiringWithin: command.duration("expiring"), from: place,
                     limit: left < 1000 - skipped ? skipped + left : 1000)
                 place = page.next
@@ -79,7 +79,7 @@ enum LicenceCommands {
         let session = try CommandSession(command, context)
         let key = try session.keys()[0]
         return try await session.withManager { manager in
-            guard let licence = try await manager.licence(key) else {
+            guard let licence = try await manager.licences.status(of: key) else {
                 guard try await manager.content(key) != nil else {
                     throw LectureError(.unknownContent, detail: key.text)
                 }
@@ -94,7 +94,7 @@ enum LicenceCommands {
                 "\(TerminalText.padded("\(name):", to: 16)) \(value)"
             }
             if !licence.isPlayable { lines += explanation(licence).dropFirst() }
-            let attempts = try await manager.licenceAttempts(key)
+            let attempts = try await manager.licences.attempts(of: key)
             if !attempts.isEmpty { lines += ["", "Licence server requests, latest first:"] }
             lines += attempts.map { attempt in
                 let status = attempt.status.map { "status \($0)" } ?? "no answer"
@@ -142,7 +142,7 @@ enum LicenceCommands {
         let session = try CommandSession(command, context)
         let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
         return try await session.withManager { manager in
-            let licence = try await manager.importLicence(
+            let licence = try await manager.licences.import(
                 token, trust: LicenceVerifyCommand.namedTrust(command, context))
             let title = try await manager.content(licence.key)?.title
             if session.wantsJSON {
@@ -158,7 +158,7 @@ enum LicenceCommands {
         let session = try CommandSession(command, context)
         let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
         return try await session.withManager { manager in
-            let change = try await manager.changeGrantingKeys(
+            let change = try await manager.licences.changeGrantingKeys(
                 token, trust: LicenceVerifyCommand.namedTrust(command, context))
             if session.wantsJSON {
                 try context.output.write(machine: JSONLine.keyChange(change))
@@ -176,8 +176,8 @@ enum LicenceCommands {
     {
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
-            if command.flag("pay") { try await manager.sendPendingCallbacks() }
-            let callbacks = try await manager.pendingCallbacks()
+            if command.flag("pay") { try await manager.licences.sendPendingCallbacks() }
+            let callbacks = try await manager.licences.pendingCallbacks()
             if session.wantsJSON {
                 try context.output.write(machine: callbacks.map(JSONLine.pendingCallback).joined())
             } else {

@@ -20,7 +20,7 @@ enum ListCommand {
             let limit = command.integer("limit") ?? .max
             if session.wantsJSON {
                 try await pages.forEachPage(offset: offset, limit: limit) {
-                    let licences = try await manager.licences(of: $0)
+                    let licences = try await manager.licences.statuses(of: $0)
                     let lines = $0.map { JSONLine.content($0, licence: licences[$0.key]) }
                     try context.output.write(machine: lines.joined())
                 }

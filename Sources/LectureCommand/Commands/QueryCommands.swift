@@ -10,7 +10,7 @@ enum QueryCommands {
             guard let content = try await manager.content(key) else {
                 throw LectureError(.unknownContent, detail: key.text)
             }
-            let licence = try await manager.licence(key)
+            let licence = try await manager.licences.status(of: key)
             guard !session.wantsJSON else {
                 try context.output.write(machine: JSONLine.content(content, licence: licence))
                 return .done
@@ -28,7 +28,7 @@ enum QueryCommands {
         let key = try session.keys()[0]
         return try await session.withManager { manager in
             let diagnosis = try await manager.why(key)
-            let licence = try await manager.licence(key)
+            let licence = try await manager.licences.status(of: key)
             if session.wantsJSON {
                 let lines =
                     [JSONLine.why(diagnosis, licence: licence)]

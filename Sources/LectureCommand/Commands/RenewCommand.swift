@@ -17,7 +17,7 @@ enum RenewCommand {
         _ selection: RenewalSelection, _ kind: RenewalKind, _ session: CommandSession
     ) async throws -> ExitStatus {
         try await session.withManager { manager in
-            if session.command.flag("new-device") { try await manager.acceptDevice() }
+            if session.command.flag("new-device") { try await manager.licences.acceptDevice() }
             if session.command.flag("dry-run") { return try await plan(selection, kind, manager, session) }
             var run = RenewRun(manager: manager, session: session, kind: kind)
             return try await run.run(selection, options(session.command))
@@ -69,7 +69,9 @@ enum RenewCommand {
     private static func plan(
         _ selection: RenewalSelection, _ kind: RenewalKind, _ manager: LectureManager, _ session: CommandSession
     ) async throws -> ExitStatus {
-        let plan = try await kind == .regrant ? manager.planRegrant(selection) : manager.planRenewal(selection)
+        let plan =
+            try await kind == .regrant
+            ? manager.licences.planRegrant(selection) : manager.licences.planRenewal(selection)
         for start in stride(from: 0, to: plan.count, by: 1000) {
             let part = plan[start..<min(start + 1000, plan.count)]
             if session.wantsJSON {
@@ -81,7 +83,7 @@ enum RenewCommand {
         let requests = Set(plan.compactMap(\.request)).count
         let waiting = plan.count { $0.request == nil }
         session.report("\(plan.count - waiting) licences in \(requests) requests; \(waiting) waiting.")
-        let isError = try report(try await manager.left(of: selection, kind), kind, session)
+        let isError = try report(try await manager.licences.left(of: selection, kind), kind, session)
         return isError ? .someFailed : .done
     }
 
@@ -134,7 +136,7 @@ private struct RenewRun {
             do {
                 let report =
                     try await kind == .regrant
-                    ? manager.regrantLicences(selection, options) : manager.renewLicences(selection, options)
+                    ? manager.licences.regrant(selection, options) : manager.licences.renew(selection, options)
                 continuation.yield(.ended(.success(report)))
             } catch {
                 let known = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
@@ -154,7 +156,7 @@ private struct RenewRun {
             case .ticker(.signal(.resized)): continue
             case .ticker(.signal(.stop(let number))):
                 signal = number
-                await manager.stopRenewal()
+                await manager.licences.stopRenewal()
             }
         }
         let summary = try result?.get() ?? RenewalReport()
@@ -171,7 +173,7 @@ private struct RenewRun {
         case .renewed(let key, let current, let count, let error):
             if error == nil { renewed += 1 } else { failed += 1 }
             if session.wantsJSON {
-                let licence = error == nil ? try? await manager.licence(key) : nil
+                let licence = error == nil ? try? await manager.licences.status(of: key) : nil
                 try context.output.write(
                     machine: JSONLine.renewed(key, current: current, count: count, licence: licence, error: error))
             }

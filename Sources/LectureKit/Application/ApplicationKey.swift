@@ -14,8 +14,8 @@ public enum ApplicationKey {
     /// date alone matches when the key expires on that day, or at the midnight that ends it, in some time zone from
     /// UTC−12 to UTC+14: from 14 hours before the day's midnight in UTC to 36 hours after it, both included.
     ///
-    /// The caller supplies the time: a clock that was set back must not revive a key (``LectureManager/trustedNow()``).
-    /// A key that its issuer dates later than `now` is refused.
+    /// The caller supplies the time: a clock that was set back must not revive a key
+    /// (``LectureManager/Licences/trustedNow()``). A key that its issuer dates later than `now` is refused.
     ///
     /// - Parameters:
     ///   - application: the three values.
@@ -96,12 +96,4 @@ public enum ApplicationKey {
         guard let moment = MomentText.moment(text) else { return nil }
         return (0..<1000).contains(moment.milliseconds - end * 1000)
     }
-}
-
-extension LectureManager {
-    /// The time for checking an application's key: the wall clock's, or a later one that licences have proven.
-    ///
-    /// - Returns: a time that a clock set back does not change in a store with licences.
-    /// - Throws: ``LectureError``: `deviceKeyRefused`, or a store's code.
-    public func trustedNow() throws -> Timestamp { max(clock.now(), try licenceTime()) }
 }

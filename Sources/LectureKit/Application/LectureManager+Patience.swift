@@ -22,17 +22,8 @@ extension LectureManager {
         // Services created later, and probes, read it from here.
         (core.state.configuration.stallTimeout, core.state.configuration.maxAttempts) = (timeout, retries + 1)
         core.state.attemptsOfBatches = retries + 1
-        service?.usePatience(configuration)
-        licences?.usePatience(configuration)
+        core.state.service?.usePatience(configuration)
+        core.licensing.service?.usePatience(configuration)
         reports.assumeIsolated { $0.usePatience() }
-    }
-
-    /// A text of the application that is sent to licence servers with every request from now on, as the form field
-    /// `extra_drm_param`. It is kept in memory only, and appears in no error, event or log.
-    ///
-    /// - Parameter text: nil sends none.
-    public func setLicenceParameter(_ text: String?) {
-        licenceParameter = text
-        licences?.engine.configure(extra: text)
     }
 }

@@ -3,7 +3,7 @@ public import LectureModel
 /// One play of a complete lecture: permitted by its licence, and counted when it started.
 ///
 /// ```swift
-/// let play = try await manager.beginPlay(key)
+/// let play = try await manager.licences.beginPlay(key)
 /// try await play.read(range: 0..<65_536) { bytes in feed(bytes) }
 /// try await play.watched(media: .seconds(10), running: .seconds(8))
 /// try await play.reached(.seconds(10))
@@ -24,7 +24,7 @@ public actor Play {
     public nonisolated let byteCount: Int64
     /// How many plays are left after this one; nil for no limit.
     public nonisolated let countLeft: Int?
-    private let manager: LectureManager
+    private let licences: LectureManager.Licences
     private let media: FinalizedMedia
     private let isLicensed: Bool
     /// Charges play time; nil where it is not limited.
@@ -41,10 +41,10 @@ public actor Play {
     private static let longestUnwritten: Duration = .seconds(10)
 
     init(
-        _ manager: LectureManager, _ media: FinalizedMedia, key: ContentKey, licence: LicenceEntry?,
+        _ licences: LectureManager.Licences, _ media: FinalizedMedia, key: ContentKey, licence: LicenceEntry?,
         counter: PlayCounter?
     ) {
-        self.manager = manager
+        self.licences = licences
         self.media = media
         self.key = key
         self.counter = counter
@@ -74,7 +74,7 @@ public actor Play {
     func read(range: Range<Int64>?, isAll: Bool, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         guard !isOver else { throw LectureError(.closing, detail: key.text) }
         let charge = counter.map { PlayRead(counter: $0, isAll: isAll) }
-        try await manager.read(media, key, range: range, charging: charge, receive)
+        try await MediaReader(licences.core).read(media, key, range: range, charging: charge, receive)
     }
 
     /// Records what was watched since the last call.
@@ -120,7 +120,7 @@ public actor Play {
     private func keepPlace() async throws {
         guard let kept = place else { return }
         do {
-            try await manager.setResumePoint(key, kept)
+            try await licences.keepPlace(key, kept)
         } catch let error as LectureError where error.code == .unknownContent {}
         // Another position may have been reported during the wait.
         if place == kept { place = nil }
@@ -142,7 +142,7 @@ public actor Play {
         // Reset before the wait, so that a concurrent call counts nothing twice.
         (watchedMedia, watchedRunning) = (.zero, .zero)
         do {
-            try await manager.addPlayTime(key, media: media, running: running)
+            try await licences.addPlayTime(key, media: media, running: running)
         } catch {
             watchedMedia += media
             watchedRunning += running

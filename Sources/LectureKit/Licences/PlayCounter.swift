@@ -5,7 +5,7 @@ import LectureModel
 ///
 /// An actor of its own: reads of one play may run at the same time, and each charge waits for the store.
 actor PlayCounter {
-    private let manager: LectureManager
+    private let licences: LectureManager.Licences
     private let key: ContentKey
     private let clock: any LectureClock
     private var meter: PlayMeter
@@ -16,8 +16,8 @@ actor PlayCounter {
     private var isFree = false
     private var isOver = false
 
-    init(_ manager: LectureManager, _ key: ContentKey, _ meter: PlayMeter, clock: any LectureClock) {
-        (self.manager, self.key, self.meter, self.clock) = (manager, key, meter, clock)
+    init(_ licences: LectureManager.Licences, _ key: ContentKey, _ meter: PlayMeter, clock: any LectureClock) {
+        (self.licences, self.key, self.meter, self.clock) = (licences, key, meter, clock)
     }
 
     /// Charges bytes before they are returned.
@@ -80,7 +80,7 @@ actor PlayCounter {
             let unused = .zero - difference
             // Before the wait, so that nothing is given back twice.
             meter.gaveBack(unused)
-            do { try await manager.refundPlayTime(key, unused, of: grant) } catch {
+            do { try await licences.refundPlayTime(key, unused, of: grant) } catch {
                 meter.charged(unused)
                 throw error
             }
@@ -89,7 +89,7 @@ actor PlayCounter {
 
     @discardableResult
     private func charge(_ time: Duration) async throws -> Duration {
-        guard let charge = try await manager.chargePlayTime(key, time) else {
+        guard let charge = try await licences.chargePlayTime(key, time) else {
             isFree = true
             return time
         }

@@ -29,7 +29,7 @@ extension LectureManager {
         let identity = try digests.sha256(of: media.identity)
         let derived = try ContentKeys.identity(ofURL: text) { try digests.sha256(of: $0) }.key
         let key = media.key ?? derived
-        let counter = try await streamCounter(key, byteCount: media.validator.total ?? 0)
+        let counter = try await licences.streamCounter(key, byteCount: media.validator.total ?? 0)
         if isClosed { throw LectureError(.closing) }
         let parts = LectureStream.Parts(
             manager: self, source: source, transport: session.transport, identity: identity,

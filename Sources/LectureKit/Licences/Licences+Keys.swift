@@ -16,13 +16,13 @@ public struct GrantingKeyChange: Sendable, Hashable {
     }
 }
 
-extension LectureManager {
+extension LectureManager.Licences {
     /// Carries out a provider's statement about new keys: the licences that the signing key covers take those that it
     /// names. Licences under other keys stay as they are. Repeating it changes nothing more; after an error or a
     /// cancellation what was changed stays changed, and the same statement continues.
     ///
     /// ```swift
-    /// let change = try await manager.changeGrantingKeys(statement)
+    /// let change = try await manager.licences.changeGrantingKeys(statement)
     /// print("\(change.changed) licences take answers of the new key")
     /// ```
     ///
@@ -37,7 +37,7 @@ extension LectureManager {
     public func changeGrantingKeys(_ statement: String, trust: LicenceTrust? = nil) async throws -> GrantingKeyChange {
         let used = try trust ?? LicenceTrust(configuration.rights)
         if used.isEmpty { throw LectureError(.licenceKeyMissing) }
-        let engine = try openLicences().engine
+        let engine = try licensing.open().engine
         let now = try engine.time().noEarlierThan ?? clock.now()
         let (order, signer) = try LicenceVerifier(trust: used).statement(token: statement, at: now)
         var (changed, last): (Int, ContentKey?) = (0, nil)

@@ -4,8 +4,60 @@ import LectureLicence
 public import LectureModel
 import LectureStore
 
-/// Licences: what permits a play, and how they are kept valid.
 extension LectureManager {
+    /// Licences: what permits a play, and how they are kept valid.
+    ///
+    /// Evaluating licences, starting plays, renewing licences with their servers, licence files and keys belong here.
+    ///
+    /// ```swift
+    /// let result = try await manager.licences.renew(.all)
+    /// let play = try await manager.licences.beginPlay(key)
+    /// ```
+    ///
+    /// It works as long as its manager is open.
+    ///
+    /// ## Topics
+    /// ### Queries
+    /// - ``status(of:)``
+    /// - ``statuses(of:)``
+    /// - ``list(expiringWithin:from:limit:)``
+    /// - ``attempts(of:)``
+    /// - ``time()``
+    /// - ``trustedNow()``
+    /// ### Playing
+    /// - ``beginPlay(_:patience:counting:)``
+    /// ### Renewing
+    /// - ``renew(_:_:)``
+    /// - ``planRenewal(_:)``
+    /// - ``stopRenewal()``
+    /// - ``setParameter(_:)``
+    /// ### Another device, another key
+    /// - ``acceptDevice()``
+    /// - ``regrant(_:_:)``
+    /// - ``planRegrant(_:)``
+    /// - ``import(_:trust:)``
+    /// - ``changeGrantingKeys(_:trust:)``
+    /// ### Callbacks
+    /// - ``pendingCallbacks()``
+    /// - ``sendPendingCallbacks()``
+    public actor Licences: CorePart {
+        nonisolated let core: StoreCore
+
+        /// The queue of the store's writer, which the manager and all of its façades share.
+        public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
+
+        init(_ core: StoreCore) { self.core = core }
+
+        /// Runs a query or a request on the core queue and waits for it. Must not be called on that queue.
+        package nonisolated func wait<Result: Sendable>(
+            _ body: @Sendable (isolated LectureManager.Licences) throws -> Result
+        ) rethrows -> Result {
+            try core.wait { try assumeIsolated { try body($0) } }
+        }
+    }
+}
+
+extension LectureManager.Licences {
     // MARK: Queries
 
     /// The licence of a lecture, evaluated now as for a play. Nothing is counted or stored and no server is asked.
@@ -13,22 +65,24 @@ extension LectureManager {
     /// - Parameter key: the lecture.
     /// - Returns: nil when the lecture needs none.
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's code.
-    public func licence(_ key: ContentKey) throws -> LicenceStatus? {
-        guard try writer.hasLicence(key) || isSealedForLicence(key) else { return nil }
-        let entry = try deviceLedger().ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
-        return try judge().status(entry, isPlayable: try isPlayable(key))
+    public func status(of key: ContentKey) throws(LectureError) -> LicenceStatus? {
+        try LectureError.only {
+            guard try writer.hasLicence(key) || isSealedForLicence(key) else { return nil }
+            let entry =
+                try licensing.deviceLedger().ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
+            return try licensing.judge().status(entry, isPlayable: try isPlayable(key))
+        }
     }
-
-    /// Whether a complete version of a lecture is on the disk.
-    func isPlayable(_ key: ContentKey) throws -> Bool { try content(key)?.isPlayable ?? false }
 
     /// Requests made to a licence server about a lecture, latest first.
     ///
     /// - Parameter key: the lecture.
     /// - Returns: at most 20.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func licenceAttempts(_ key: ContentKey) throws -> [LicenceQuestion] {
-        try licenceQueries().licenceAttempts(key, limit: 20).map(LicenceQuestion.init)
+    public func attempts(of key: ContentKey) throws(LectureError) -> [LicenceQuestion] {
+        try LectureError.only {
+            try licensing.queriesOfLicences().licenceAttempts(key, limit: 20).map(LicenceQuestion.init)
+        }
     }
 
     /// A page of licences, each evaluated as for a play, also where the store is not the one this device last wrote.
@@ -41,32 +95,34 @@ extension LectureManager {
     ///   - limit: the page size; one to a thousand.
     /// - Returns: the licences with the titles of their lectures.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func licences(
+    public func list(
         expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil, limit: Int = 1000
-    ) throws -> LicencePage {
-        guard try writer.hasLicences() else { return LicencePage(rows: [], next: nil) }
-        let judge = try judge()
-        let limit = max(1, min(limit, Self.licencesInPage))
-        let page: [ListedLicence]
-        var next = place ?? LicencePage.Place()
-        let isAsStored = judge.suspicion == nil && !judge.takesMarksBack
-        let before = time.map { (judge.time.noEarlierThan ?? clock.now()) + $0 }
-        if let before, isAsStored {
-            let last = next.last.flatMap { key in next.deadline.map { ($0, key) } }
-            page = try licenceQueries().licences(deadlineBefore: before, after: last, limit: limit)
-        } else {
-            page = try licenceQueries().licences(after: next.last, limit: limit)
+    ) throws(LectureError) -> LicencePage {
+        try LectureError.only {
+            guard try writer.hasLicences() else { return LicencePage(rows: [], next: nil) }
+            let judge = try licensing.judge()
+            let limit = max(1, min(limit, Self.licencesInPage))
+            let page: [ListedLicence]
+            var next = place ?? LicencePage.Place()
+            let isAsStored = judge.suspicion == nil && !judge.takesMarksBack
+            let before = time.map { (judge.time.noEarlierThan ?? clock.now()) + $0 }
+            if let before, isAsStored {
+                let last = next.last.flatMap { key in next.deadline.map { ($0, key) } }
+                page = try licensing.queriesOfLicences().licences(deadlineBefore: before, after: last, limit: limit)
+            } else {
+                page = try licensing.queriesOfLicences().licences(after: next.last, limit: limit)
+            }
+            (next.last, next.deadline) = (page.last?.entry.key, page.last?.entry.deadline)
+            let rows = try page.map { row in
+                let status = try judge.status(row.entry, isPlayable: try isPlayable(row.entry.key))
+                return LicencePage.Row(licence: status, title: row.title)
+            }.filter { row in
+                guard let before, !isAsStored else { return true }
+                // In an untrusted ledger every licence needs attention at once.
+                return row.licence.deadline.map { judge.suspicion != nil || $0 < before } ?? false
+            }
+            return LicencePage(rows: rows, next: page.count < limit ? nil : next)
         }
-        (next.last, next.deadline) = (page.last?.entry.key, page.last?.entry.deadline)
-        let rows = try page.map { row in
-            let status = try judge.status(row.entry, isPlayable: try isPlayable(row.entry.key))
-            return LicencePage.Row(licence: status, title: row.title)
-        }.filter { row in
-            guard let before, !isAsStored else { return true }
-            // In an untrusted ledger every licence needs attention at once.
-            return row.licence.deadline.map { judge.suspicion != nil || $0 < before } ?? false
-        }
-        return LicencePage(rows: rows, next: page.count < limit ? nil : next)
     }
 
     private static let licencesInPage = 1000
@@ -75,25 +131,35 @@ extension LectureManager {
     ///
     /// - Returns: the clock's time where nothing better is known.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func licenceTime() throws -> Timestamp {
-        guard try writer.hasLicences() else { return clock.now() }
-        return try judge().time.noEarlierThan ?? clock.now()
+    public func time() throws(LectureError) -> Timestamp {
+        try LectureError.only {
+            guard try writer.hasLicences() else { return clock.now() }
+            return try licensing.judge().time.noEarlierThan ?? clock.now()
+        }
     }
+
+    /// The time for checking an application's key: the wall clock's, or a later one that licences have proven.
+    ///
+    /// - Returns: a time that a clock set back does not change in a store with licences.
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, or a store's code.
+    public func trustedNow() throws(LectureError) -> Timestamp { max(clock.now(), try time()) }
 
     /// The licences of some lectures, evaluated as for a play; for lists.
     ///
     /// - Parameter contents: a page of them.
     /// - Returns: those that need one.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func licences(of contents: [Content]) throws -> [ContentKey: LicenceStatus] {
-        guard try writer.hasLicences() else { return [:] }
-        let (judge, queries) = (try judge(), try licenceQueries())
-        var found: [ContentKey: LicenceStatus] = [:]
-        for content in contents {
-            guard let entry = try queries.licence(content.key) else { continue }
-            found[content.key] = try judge.status(entry, isPlayable: content.isPlayable)
+    public func statuses(of contents: [Content]) throws(LectureError) -> [ContentKey: LicenceStatus] {
+        try LectureError.only {
+            guard try writer.hasLicences() else { return [:] }
+            let (judge, queries) = (try licensing.judge(), try licensing.queriesOfLicences())
+            var found: [ContentKey: LicenceStatus] = [:]
+            for content in contents {
+                guard let entry = try queries.licence(content.key) else { continue }
+                found[content.key] = try judge.status(entry, isPlayable: content.isPlayable)
+            }
+            return found
         }
-        return found
     }
 
     // MARK: Playing
@@ -132,7 +198,7 @@ extension LectureManager {
                 self, FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil,
                 counter: nil)
         }
-        let service = try openLicences()
+        let service = try licensing.open()
         let verdict = try service.engine.judge(key, forPlay: true)
         var refusal: LectureError?
         if verdict.reasons.contains(where: Self.isCuredByServer),
@@ -170,7 +236,7 @@ extension LectureManager {
         guard try service.ledger.entry(key)?.record?.policy.playTimeLimit != nil,
             try service.engine.judge(key, forPlay: true).isPlayable
         else { return nominal }
-        return try await playingTime(of: media, key)
+        return try await MediaReader(core).playingTime(of: media, key)
     }
 
     /// Whether a licence server can resolve a reason.
@@ -185,10 +251,16 @@ extension LectureManager {
         }
     }
 
-    /// Whether the media's key requires a licence, whatever the rows say.
-    func isSealedForLicence(_ key: ContentKey) throws -> Bool {
-        guard let item = try index.item(key) else { return false }
-        return try writer.sealPurpose(item.id) == .licensed
+    /// Makes the store this device's, whichever device wrote it last. Its licences are not trusted until their servers
+    /// have granted them again (``regrant(_:_:)``); media that another device sealed stays unreadable until
+    /// that device's key is imported. A store that is already this device's stays as it is.
+    ///
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.
+    public func acceptDevice() throws(LectureError) {
+        try LectureError.only {
+            guard try writer.hasLicences() else { return }
+            try licensing.open(accepting: true)
+        }
     }
 
     // MARK: Pending callbacks
@@ -197,9 +269,11 @@ extension LectureManager {
     ///
     /// - Returns: all of them.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func pendingCallbacks() throws -> [PendingCallbackStatus] {
-        guard try writer.hasLicences() else { return [] }
-        return try licenceQueries().pendingCallbacks(limit: .max).map(PendingCallbackStatus.init)
+    public func pendingCallbacks() throws(LectureError) -> [PendingCallbackStatus] {
+        try LectureError.only {
+            guard try writer.hasLicences() else { return [] }
+            return try licensing.queriesOfLicences().pendingCallbacks(limit: .max).map(PendingCallbackStatus.init)
+        }
     }
 
     /// Sends the pending callbacks to licence servers, also those waiting for a later attempt, and returns when each
@@ -210,7 +284,7 @@ extension LectureManager {
     public func sendPendingCallbacks() async throws {
         try Task.checkCancellation()
         guard try writer.hasLicences() else { return }
-        let service = try openLicences()
+        let service = try licensing.open()
         try service.ledger.hastenCallbacks()
         service.engine.checkPendingCallbacks()
         let waiter = Waiter<Void>()
@@ -220,21 +294,6 @@ extension LectureManager {
         try await untilRemoved()
     }
 
-    // MARK: Parts
-
-    /// What lists use to evaluate licences now.
-    func judge() throws -> LicenceJudge {
-        let own = try deviceLedger()
-        // An open engine has already inspected the ledger.
-        let outlook = licences == nil ? try own.outlook() : nil
-        let newest = try own.ledger.newestTime()
-        var time = outlook?.time ?? newest.map { TimeLedger($0) } ?? TimeLedger(first: own.reading)
-        time.update(at: own.reading)
-        return LicenceJudge(
-            time: time.time, device: own, isStrict: configuration.rights.isStrict, suspicion: outlook?.suspicion,
-            takesMarksBack: outlook.map { $0.suspicion == nil } ?? false,
-            isAnchorUnwritable: own.anchors.obstacle(of: own.store) != nil)
-    }
 }
 
 /// A request to a licence server, kept for `why`.

@@ -3,31 +3,36 @@ public import LectureModel
 import LectureStore
 
 /// Batches: licences are renewed, or granted again.
-extension LectureManager {
+extension LectureManager.Licences {
     /// What a renewal would ask for, and in which requests; no server is asked.
     ///
     /// - Parameter selection: which licences.
     /// - Returns: in the order of the requests; those that have to wait come last.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device; a store's code.
-    public func planRenewal(_ selection: RenewalSelection) throws -> [PlannedRenewal] {
-        try plan(selection, .renewal)
+    public func planRenewal(_ selection: RenewalSelection) throws(LectureError) -> [PlannedRenewal] {
+        try LectureError.only {
+            try plan(selection, .renewal)
+        }
     }
 
-    /// What ``regrantLicences(_:_:)`` would ask for, and in which requests; no server is asked.
+    /// What ``regrant(_:_:)`` would ask for, and in which requests; no server is asked.
     ///
     /// - Parameter selection: of which licences.
     /// - Returns: in the order of the requests; those that have to wait come last.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device; a store's code.
-    public func planRegrant(_ selection: RenewalSelection = .all) throws -> [PlannedRenewal] {
-        try plan(selection, .regrant)
+    public func planRegrant(_ selection: RenewalSelection = .all) throws(LectureError) -> [PlannedRenewal] {
+        try LectureError.only {
+            try plan(selection, .regrant)
+        }
     }
 
     private func plan(_ selection: RenewalSelection, _ kind: RenewalKind) throws -> [PlannedRenewal] {
         guard try writer.hasLicences() else { return [] }
         // A restored store is detected before determining what is due: then everything is.
-        try openLicences(accepting: try acceptsReturn(for: kind))
-        let now = try judge().time.noEarlierThan ?? clock.now()
-        let plan = RenewalPlan(try licenceQueries().candidates(selection, kind, now: now), now: clock.now())
+        try licensing.open(accepting: try acceptsReturn(for: kind))
+        let now = try licensing.judge().time.noEarlierThan ?? clock.now()
+        let plan = RenewalPlan(
+            try licensing.queriesOfLicences().candidates(selection, kind, now: now), now: clock.now())
         return plan.groups.enumerated().flatMap { number, group in
             group.candidates.map { PlannedRenewal($0, request: number + 1) }
         } + plan.waiting.map { PlannedRenewal($0, request: nil) }
@@ -44,7 +49,7 @@ extension LectureManager {
     /// - Returns: the result. Failed licences are unchanged.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left unchanged; a store's
     ///   code, `configuration`; `CancellationError` when the task is cancelled.
-    public func renewLicences(
+    public func renew(
         _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
         try await renew(selection, .renewal, options)
@@ -65,8 +70,8 @@ extension LectureManager {
     ///   - options: the rate and the attempts.
     /// - Returns: the result: ``RenewalReport/renewed`` counts the grants. Failed licences are unchanged.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left unchanged; a store's
-    ///   code, `configuration`; `CancellationError` when the task is cancelled, as with ``renewLicences(_:_:)``.
-    public func regrantLicences(
+    ///   code, `configuration`; `CancellationError` when the task is cancelled, as with ``renew(_:_:)``.
+    public func regrant(
         _ selection: RenewalSelection = .all, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
         try await renew(selection, .regrant, options)
@@ -81,7 +86,7 @@ extension LectureManager {
             report.left = try left(of: selection, kind)
             return report
         }
-        let service = try openLicences(accepting: try acceptsReturn(for: kind))
+        let service = try licensing.open(accepting: try acceptsReturn(for: kind))
         let left = try left(of: selection, kind)
         service.use(options, attempts: core.state.attemptsOfBatches)
         let waiter = Waiter<RenewalReport>()
@@ -95,7 +100,7 @@ extension LectureManager {
 
     /// A device that has returned to its store and asks for new grants thereby accepts the store as its own.
     private func acceptsReturn(for kind: RenewalKind) throws -> Bool {
-        try kind == .regrant && deviceLedger().ledger.hasOwnRows()
+        try kind == .regrant && licensing.deviceLedger().ledger.hasOwnRows()
     }
 
     /// Named keys for which no server is asked.
@@ -115,20 +120,27 @@ extension LectureManager {
     private func reason(toLeave key: ContentKey, _ kind: RenewalKind) throws -> RenewalReport.Left.Reason? {
         guard try queries.item(key) != nil else { return .unknown }
         guard try writer.hasLicence(key) || isSealedForLicence(key) else { return .unlicensed }
-        guard let entry = try deviceLedger().ledger.entry(key), let record = entry.record else { return .ungranted }
+        guard let entry = try licensing.deviceLedger().ledger.entry(key), let record = entry.record else {
+            return .ungranted
+        }
         if record.isDeleted { return .deleted }
         if entry.source.callbackURL.isEmpty { return .noServer }
         return kind == .regrant && entry.suspicion == nil ? .believed : nil
     }
 
     /// Waits until the removals ordered by a server are done.
-    func untilRemoved() async throws { if service != nil { try await waitUntilIdle() } }
+    func untilRemoved() async throws { if core.state.service != nil { _ = try await core.waitUntilIdle() } }
 
     /// Ends a running renewal: renewed licences stay, the rest waits for the next one. It completes even in a cancelled
     /// task.
     public func stopRenewal() async {
-        guard let service = licences else { return }
-        licences = nil
+        guard let service = licensing.takeService() else { return }
         await withCheckedContinuation { service.stop($0) }
     }
+
+    /// A text of the application that is sent to licence servers with every request from now on, as the form field
+    /// `extra_drm_param`. It is kept in memory only, and appears in no error, event or log.
+    ///
+    /// - Parameter text: nil sends none.
+    public func setParameter(_ text: String?) { licensing.parameter = text }
 }

@@ -1,0 +1,141 @@
+import LectureFiles
+import LectureModel
+import LectureStore
+
+/// The media of lectures on disk: what is there, what is missing, and what opens it.
+extension CorePart {
+    /// A lecture as it is in the store and on disk; nil when nothing has this key.
+    func lecture(_ key: ContentKey) throws -> Content? {
+        try queries.item(key).map { truthful($0.content, try finalizedFile($0)) }
+    }
+
+    /// Whether a complete version of a lecture is on the disk.
+    func isPlayable(_ key: ContentKey) throws -> Bool { try lecture(key)?.isPlayable ?? false }
+
+    /// Marks lectures whose file has reappeared as complete again.
+    func markFound() throws {
+        let back = try writer.missingMedia().filter { mediaFault($0.media, key: nil) == nil }
+        guard !back.isEmpty else { return }
+        try index.transaction { for row in back { try writer.markFound(row.id, now: clock.now()) } }
+    }
+
+    /// Checks the files of all complete lectures and marks those whose file is gone.
+    func markMissing(isQueued: Bool) throws {
+        var last: ContentID?
+        var isChecked = false
+        while true {
+            let page = try queries.completeMedia(after: last, limit: 1000)
+            guard let end = page.last else { return }
+            last = end.id
+            let gone = page.filter { mediaFault($0.media, key: $0.key) != nil }.map(\.id)
+            guard !gone.isEmpty else { continue }
+            if isQueued, !isChecked { try requireMediaDirectory() }
+            isChecked = true
+            try markMissing(gone, isQueued: isQueued)
+        }
+    }
+
+    /// Marks those of the lectures whose file is gone. They are inspected inside the transaction: another process may
+    /// have replaced a version, and deleted its file, since the caller looked.
+    ///
+    /// - Returns: how many were marked.
+    @discardableResult
+    func markMissing(_ contents: [ContentID], isQueued: Bool) throws -> Int {
+        try index.transaction {
+            var count = 0
+            for id in contents {
+                guard let item = try index.item(id), let error = try mediaFault(of: item) else { continue }
+                if try writer.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
+            }
+            return count
+        }
+    }
+
+    /// Queues a complete lecture if its file is gone.
+    ///
+    /// - Returns: whether it was queued.
+    func requeueIfMissing(_ item: ItemRecord) throws -> Bool {
+        guard try mediaFault(of: item) != nil else { return false }
+        try requireMediaDirectory()
+        return try markMissing([item.id], isQueued: true) > 0
+    }
+
+    /// Where every file is gone nothing is downloaded again: a disk is probably not mounted, and a whole library would
+    /// be downloaded into its mount point.
+    func requireMediaDirectory() throws {
+        guard try files.isEmpty() else { return }
+        throw LectureError(
+            .mediaMissing, detail: "\(try location.make())/media",
+            cause:
+                "all files are missing; is a disk not mounted? "
+                + "'lecturectl verify --all --repair' downloads them again"
+        )
+    }
+
+    /// The state on disk of the media of a lecture that is complete, or was before its file disappeared.
+    func mediaFault(of item: ItemRecord) throws -> LectureError? {
+        guard let media = try index.completeVersion(item.id)?.media else { return nil }
+        return mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
+    }
+
+    /// As above, for a file.
+    func mediaFault(_ file: FinalizedFile, key: ContentKey?) -> LectureError? {
+        let detail = key?.text ?? ""
+        guard let length = files.status(path: file.path).final else {
+            return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) does not exist")
+        }
+        guard let due = file.fileBytes, length < due else { return nil }
+        return LectureError(.mediaMissing, detail: detail, cause: "\(file.path) has \(length) of \(due) bytes")
+    }
+
+    /// A lecture in its actual state, not only that of its row: one whose file is gone is not complete.
+    func truthful(_ content: Content, _ file: FinalizedFile?) -> Content {
+        guard let file, let error = mediaFault(file, key: content.key) else { return content }
+        var content = content
+        content.isPlayable = false
+        guard content.state == .completed else { return content }
+        content.state = .failed
+        content.error = error
+        content.committedBytes = 0
+        return content
+    }
+
+    /// Where the media of a lecture's complete version is; nil without one.
+    func finalizedFile(_ item: ItemRecord) throws -> FinalizedFile? {
+        guard item.currentVersion != nil,
+            let media = try queries.resources(item.content.key).first(where: { $0.role == .media })
+        else { return nil }
+        return FinalizedFile(path: media.path, fileBytes: media.fileBytes)
+    }
+
+    /// The media of a complete lecture.
+    func finalizedMedia(_ key: ContentKey) throws -> ResourceRecord {
+        guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+        guard item.currentVersion != nil,
+            let media = try queries.resources(key).first(where: { $0.role == .media && $0.state == .finalized })
+        else { throw LectureError(.notComplete, detail: key.text) }
+        if let error = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) { throw error }
+        return media
+    }
+
+    /// What opens a resource's file.
+    ///
+    /// - Parameters:
+    ///   - resource: of the lecture's current version.
+    ///   - key: the lecture.
+    /// - Returns: nil for an unsealed file.
+    /// - Throws: ``LectureError``: `sealedElsewhere`, or what ``ContentSealing`` throws.
+    func cipher(for resource: ResourceRecord, of key: ContentKey) throws -> (any ContentCipher)? {
+        guard resource.seal != .plain else { return nil }
+        guard let item = try index.item(key), let cipher = try seals.cipher(for: item, role: resource.role) else {
+            throw LectureError(.sealedElsewhere, detail: key.text)
+        }
+        return cipher
+    }
+
+    /// Whether the media's key requires a licence, whatever the rows say.
+    func isSealedForLicence(_ key: ContentKey) throws -> Bool {
+        guard let item = try index.item(key) else { return false }
+        return try writer.sealPurpose(item.id) == .licensed
+    }
+}
