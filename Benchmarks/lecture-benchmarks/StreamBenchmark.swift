@@ -15,10 +15,10 @@ enum StreamBenchmark {
         var configuration = LectureConfiguration(storeDirectory: "\(directory)/store")
         configuration.deviceDirectory = "\(directory)/device"
         let manager = try LectureManager(configuration)
-        try await manager.setStreamCacheLimit(8 << 30)
+        try await manager.streams.setCacheLimit(8 << 30)
         for name in ["empty cache", "warm cache"] {
             let (clock, begin, cpu) = (SystemClock(), SystemClock().boot(), processorSeconds())
-            let stream = try await manager.openStream(url)
+            let stream = try await manager.streams.open(url)
             let sum = Guarded(0)
             try await stream.read { bytes in sum.withLock { $0 += bytes.count } }
             await stream.end()

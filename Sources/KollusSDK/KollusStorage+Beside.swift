@@ -174,7 +174,7 @@ extension KollusStorage {
     /// - Throws: ``KollusError``: −8637, −80xx, −84xx. `CancellationError` when the task is cancelled.
     public func stream(_ url: String) async throws -> KollusStream {
         let manager = try core.manager()
-        do { return KollusStream(try await manager.openStream(url)) } catch { throw KollusError.ofWaiting(error) }
+        do { return KollusStream(try await manager.streams.open(url)) } catch { throw KollusError.ofWaiting(error) }
     }
 }
 

@@ -104,7 +104,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     open var storageSize: Int64 { (try? core.manager().wait { try $0.mediaBytes() }) ?? 0 }
 
     /// Bytes of the streaming cache on the disk; 0 before a start.
-    open var cacheDataSize: Int64 { (try? core.manager().wait { try $0.streamCacheBytes() }) ?? 0 }
+    open var cacheDataSize: Int64 { (try? core.manager().streams.wait { try $0.cacheBytes() }) ?? 0 }
 
     /// The local port for hybrid applications. Stored but not used: there is no local server here.
     open var serverPort: Int {
@@ -232,7 +232,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     /// - Throws: ``KollusError`` of the storage.
     open func removeCache() throws {
         let manager = try core.manager()
-        try waiting { try await manager.clearStreamCache() }
+        try waiting { try await manager.streams.clearCache() }
     }
 
     /// Limits the streaming cache.

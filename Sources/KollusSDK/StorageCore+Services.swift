@@ -63,7 +63,7 @@ extension StorageCore {
     func setCacheLimit(_ megabytes: Int) {
         guard megabytes >= 0, let manager = managerOrLog("setCacheSize") else { return }
         let (bytes, isOver) = Int64(megabytes).multipliedReportingOverflow(by: 1 << 20)
-        do { try waiting { try await manager.setStreamCacheLimit(isOver ? .max : bytes) } } catch {
+        do { try waiting { try await manager.streams.setCacheLimit(isOver ? .max : bytes) } } catch {
             LogUtil.utilLog("setCacheSize: \(error.localizedDescription)")
         }
     }

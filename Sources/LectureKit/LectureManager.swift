@@ -44,10 +44,8 @@ import LectureTransport
 /// - ``reports``
 /// - ``Reports``
 /// ### Streaming
-/// - ``openStream(_:)``
-/// - ``setStreamCacheLimit(_:)``
-/// - ``streamCacheBytes()``
-/// - ``clearStreamCache()``
+/// - ``streams``
+/// - ``Streams``
 /// ### Media of a lost database
 /// - ``keptFiles()``
 /// - ``rebuild(_:listed:)``
@@ -63,8 +61,8 @@ public actor LectureManager: CorePart {
     public nonisolated let reports: Reports
     /// Licences.
     public nonisolated let licences: Licences
-    /// Streams media; created with the first stream.
-    var streams: StreamService?
+    /// Streams.
+    public nonisolated let streams: Streams
     /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
     /// where the download is checked against a length.
     var announced: [ContentKey: Int64] = [:]
@@ -94,6 +92,7 @@ public actor LectureManager: CorePart {
         core = try StoreCore(configuration)
         reports = Reports(core)
         licences = Licences(core)
+        streams = Streams(core, licences)
         core.wait { core.state.checking = self }
     }
 
@@ -253,7 +252,7 @@ public actor LectureManager: CorePart {
     public func close() async {
         core.state.isClosed = true
         await endChecks()
-        await endStreams()
+        await streams.endAll()
         if let service {
             await withCheckedContinuation { service.stop($0) }
             finalSummary.fetchedBytes = service.engine.statistics.bytesFetched

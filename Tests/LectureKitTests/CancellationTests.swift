@@ -65,7 +65,7 @@ struct CancellationNetTests {
 
     // MARK: Requests of one caller
 
-    @Test(arguments: ["load", "document", "plan", "openStream"])
+    @Test(arguments: ["load", "document", "plan", "streams.open"])
     func `a request without other callers ends with its caller, and nothing is registered`(call: String)
         async throws
     {
@@ -77,7 +77,7 @@ struct CancellationNetTests {
             case "load": _ = try await manager.load(url)
             case "document": _ = try await manager.document(url)
             case "plan": _ = try await manager.plan([DownloadRequest(url: url)], check: .head)
-            default: _ = try await manager.openStream(url)
+            default: _ = try await manager.streams.open(url)
             }
         }
         await server.untilHeld()
@@ -93,7 +93,7 @@ struct CancellationNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try Self.manager(site)
         let path = "/media/bytes-5M-61.mp4"
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         let probes = try await sandbox.requests(for: path).count
         try await sandbox.set(fault: "stall:100000", on: path)
         let first = Task { try await stream.data() }
@@ -125,7 +125,7 @@ struct CancellationNetTests {
         "verify": { manager, key, _ in _ = try await manager.verify(key) },
         "read": { manager, key, _ in try await manager.read(key) { _ in Issue.record("a byte was handed out") } },
         "licences.beginPlay": { manager, key, _ in _ = try await manager.licences.beginPlay(key) },
-        "openStream": { manager, _, _ in _ = try await manager.openStream("http://127.0.0.1:1/a.mp4") },
+        "streams.open": { manager, _, _ in _ = try await manager.streams.open("http://127.0.0.1:1/a.mp4") },
         "licences.renew": { manager, _, _ in _ = try await manager.licences.renew(.all) },
         "licences.sendPendingCallbacks": { manager, _, _ in try await manager.licences.sendPendingCallbacks() },
         "reports.send": { manager, _, _ in _ = try await manager.reports.send() },

@@ -47,4 +47,16 @@ import Testing
         #expect(try await manager.pendingCallbacks().isEmpty)
         await manager.close()
     }
+
+    @available(*, deprecated)
+    @Test func `The former names of streams still work`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        try await manager.setStreamCacheLimit(1 << 20)
+        #expect(try await manager.streamCacheLimit() == 1 << 20)
+        #expect(try await manager.streamCacheBytes() == 0)
+        try await manager.clearStreamCache()
+        await #expect(throws: LectureError(.urlScheme)) { try await manager.openStream("ftp://a/b.mp4") }
+        await manager.close()
+    }
 }

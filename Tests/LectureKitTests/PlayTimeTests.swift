@@ -220,19 +220,19 @@ struct PlayTimeNetTests {
 
     @Test func `a stream of a lecture in the store is charged like its plays, and another one is not`() async throws {
         let scene = try await Scene()
-        let stream = try await scene.manager.openStream(try await scene.link())
+        let stream = try await scene.manager.streams.open(try await scene.link())
         #expect(stream.key == scene.key)
         #expect(try await stream.data(0..<1_250_000).count == 1_250_000)
         await stream.end()
         #expect((.seconds(10)...(.milliseconds(10_010))).contains(try await scene.used()))
-        let again = try await scene.manager.openStream(try await scene.link())
+        let again = try await scene.manager.streams.open(try await scene.link())
         let basket = Basket()
         await #expect(throws: LectureError(.playTimeUsedUp)) { try await again.read { basket.take($0) } }
         #expect((6_248_000...6_251_000).contains(basket.data.count))
         await again.end()
         #expect(try await scene.used() == .seconds(60))
         #expect(try await scene.manager.licences.status(of: scene.key)?.countUsed == 0)
-        let other = try await scene.manager.openStream("\(scene.sandbox.http)/media/bytes-9M-4.mp4")
+        let other = try await scene.manager.streams.open("\(scene.sandbox.http)/media/bytes-9M-4.mp4")
         #expect(try await other.data().count == 9 << 20)
         await other.end()
         await scene.end()
@@ -246,7 +246,7 @@ struct PlayTimeNetTests {
         try await withThrowingTaskGroup { group in
             for _ in 0..<count {
                 group.addTask {
-                    let stream = try await manager.openStream(link)
+                    let stream = try await manager.streams.open(link)
                     let pieces = Guarded(0)
                     try await stream.read(range: 0..<300_000) { _ in
                         let piece = pieces.withLock { pieces in

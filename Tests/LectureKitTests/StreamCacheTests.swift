@@ -16,7 +16,7 @@ struct StreamCacheNetTests {
         let sandbox = try await SandboxOrigin.start()
         let due = try await sandbox.bytes(of: path)
         let manager = try site.streamer { $0.seal = .never }
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await stream.data() == due)
         let files = try #require(FileManager.default.enumerator(atPath: site.store)).compactMap { $0 as? String }
         var looked = 0
@@ -45,7 +45,7 @@ struct StreamCacheNetTests {
         let sandbox = try await SandboxOrigin.start()
         let due = try await sandbox.bytes(of: path)
         let manager = try site.streamer()
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await stream.data() == due)
         let name = try #require(site.cacheFiles().keys.first { $0.hasSuffix("/2") })
         let (file, other) = ("\(site.store)/cache/\(name)", "\(site.store)/cache/\(name.dropLast())3")
@@ -77,12 +77,12 @@ struct StreamCacheNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
-        #expect(try await manager.streamCacheLimit() == 512 << 20)
-        try await manager.setStreamCacheLimit(3 << 20)
+        #expect(try await manager.streams.cacheLimit() == 512 << 20)
+        try await manager.streams.setCacheLimit(3 << 20)
         let other = "/media/bytes-2M-32.mp4"
         for each in [other, path] {
             let due = try await sandbox.bytes(of: each)
-            let stream = try await manager.openStream("\(sandbox.http)\(each)")
+            let stream = try await manager.streams.open("\(sandbox.http)\(each)")
             let basket = Basket()
             try await stream.read { bytes in
                 basket.take(bytes)
@@ -94,14 +94,14 @@ struct StreamCacheNetTests {
         }
         // The first lecture was evicted for the start of the second.
         try await sandbox.reset()
-        let again = try await manager.openStream("\(sandbox.http)\(path)")
+        let again = try await manager.streams.open("\(sandbox.http)\(path)")
         _ = try await again.data(0..<2_000_000)
         #expect(try await sandbox.requests(for: path).count == 1)
-        try await manager.setStreamCacheLimit(1)
-        #expect(try await manager.streamCacheBytes() > 1 << 20, "what is being streamed stays")
+        try await manager.streams.setCacheLimit(1)
+        #expect(try await manager.streams.cacheBytes() > 1 << 20, "what is being streamed stays")
         await again.end()
-        #expect(try await manager.streamCacheBytes() == 0)
-        await #expect(throws: LectureError(.parameter)) { try await manager.setStreamCacheLimit(-1) }
+        #expect(try await manager.streams.cacheBytes() == 0)
+        await #expect(throws: LectureError(.parameter)) { try await manager.streams.setCacheLimit(-1) }
         await manager.close()
         await sandbox.stop()
     }
@@ -111,10 +111,10 @@ struct StreamCacheNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
-        try await manager.setStreamCacheLimit(0)
+        try await manager.streams.setCacheLimit(0)
         let (one, two) = (
-            try await manager.openStream("\(sandbox.http)\(path)"),
-            try await manager.openStream("\(sandbox.http)\(path)")
+            try await manager.streams.open("\(sandbox.http)\(path)"),
+            try await manager.streams.open("\(sandbox.http)\(path)")
         )
         let due = try await one.data()
         await one.end()
@@ -122,7 +122,7 @@ struct StreamCacheNetTests {
         #expect(try await two.data() == due)
         #expect(try await sandbox.requests(for: path).isEmpty)
         await two.end()
-        #expect(try await manager.streamCacheBytes() == 0)
+        #expect(try await manager.streams.cacheBytes() == 0)
         #expect(try site.cacheFiles().isEmpty)
         await manager.close()
         await sandbox.stop()
@@ -133,14 +133,14 @@ struct StreamCacheNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let (reader, cleaner) = (try site.streamer(), try site.streamer())
-        let stream = try await reader.openStream("\(sandbox.http)\(path)")
+        let stream = try await reader.streams.open("\(sandbox.http)\(path)")
         let due = try await stream.data()
-        let idle = try await cleaner.openStream("\(sandbox.http)/media/bytes-2M-33.mp4")
+        let idle = try await cleaner.streams.open("\(sandbox.http)/media/bytes-2M-33.mp4")
         _ = try await idle.data()
         await idle.end()
         #expect(try site.cacheFiles().count == 9)
-        try await cleaner.clearStreamCache()
-        try await cleaner.setStreamCacheLimit(0)
+        try await cleaner.streams.clearCache()
+        try await cleaner.streams.setCacheLimit(0)
         #expect(try site.cacheFiles().count == 6)
         try await sandbox.reset()
         #expect(try await stream.data() == due)
@@ -163,7 +163,7 @@ struct StreamCacheNetTests {
             var configuration = LectureConfiguration(storeDirectory: store)
             configuration.deviceDirectory = device
             configuration.reserveBytes = 0
-            let stream = try await LectureManager(configuration).openStream(url)
+            let stream = try await LectureManager(configuration).streams.open(url)
             let count = Guarded(0)
             try await stream.read { _ in
                 let blocks = count.withLock { count in
@@ -181,7 +181,7 @@ struct StreamCacheNetTests {
         try Data(repeating: 1, count: 99).write(to: URL(filePath: "\(site.store)/cache/999/0"))
         let manager = try site.streamer()
         try await sandbox.reset()
-        let stream = try await manager.openStream(url)
+        let stream = try await manager.streams.open(url)
         // Cleaned when the cache was opened: only blocks are left.
         let kept = try site.cacheFiles()
         #expect(kept.count >= 3 && !kept.values.contains(99), "\(kept)")
@@ -190,7 +190,7 @@ struct StreamCacheNetTests {
         let ranges = try await sandbox.requests(for: path).compactMap(\.range)
         #expect(ranges.count == 1 && !ranges[0].hasPrefix("bytes=0-"), "\(ranges)")
         await stream.end()
-        try await manager.clearStreamCache()
+        try await manager.streams.clearCache()
         #expect(try site.cacheFiles().isEmpty)
         await manager.close()
         #expect(try StoreTools.check(site.store) == [])
@@ -202,10 +202,10 @@ struct StreamCacheNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let first = try site.streamer()
-        let due = try await first.openStream("\(sandbox.http)\(path)").data()
+        let due = try await first.streams.open("\(sandbox.http)\(path)").data()
         await first.close()
         let second = try site.streamer { $0.deviceDirectory = "\(site.directory.path)/other" }
-        let stream = try await second.openStream("\(sandbox.http)\(path)")
+        let stream = try await second.streams.open("\(sandbox.http)\(path)")
         #expect(try await stream.data() == due)
         await stream.end()
         #expect(try site.cacheFiles().count == 6)
@@ -219,7 +219,7 @@ struct StreamCacheNetTests {
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
         let large = "/media/bytes-64M-34.mp4"
-        let slow = try await manager.openStream("\(sandbox.http)\(large)")
+        let slow = try await manager.streams.open("\(sandbox.http)\(large)")
         let gate = DispatchSemaphore(value: 0)
         let entered = DispatchSemaphore(value: 0)
         let reading = Task {
@@ -235,7 +235,7 @@ struct StreamCacheNetTests {
                 continuation.resume()
             }
         }
-        let other = try await manager.openStream("\(sandbox.http)\(path)")
+        let other = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await other.data().count == 5 << 20)
         let taken = try await sandbox.requests(for: large).map(\.bytes).reduce(0, +)
         #expect(taken < 32 << 20, "\(taken)")
@@ -250,14 +250,14 @@ struct StreamCacheNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.streamer()
-        try await manager.setStreamCacheLimit(0)
-        var stream: LectureStream? = try await manager.openStream("\(sandbox.http)\(path)")
+        try await manager.streams.setCacheLimit(0)
+        var stream: LectureStream? = try await manager.streams.open("\(sandbox.http)\(path)")
         _ = try await stream?.data()
         #expect(try site.cacheFiles().count == 6)
         stream = nil
         // The cache is released by a task queued before the next query, or soon after it.
         var looks = 0
-        while try await manager.streamCacheBytes() > 0, looks < 100_000 {
+        while try await manager.streams.cacheBytes() > 0, looks < 100_000 {
             looks += 1
             await Task.yield()
         }
@@ -282,13 +282,13 @@ struct StreamDiskNetTests {
         let manager = try LectureManager(configuration(site, disk, reserve: failure == "reserve" ? 4 << 20 : 0))
         let failures = StoreFailures(manager)
         let cover = failure == "read-only" ? try TightDisk("ro", at: "\(disk.path)/store/cache") : nil
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         if failure != "read-only" { _ = try await stream.data(0..<10) }
         if failure == "full" { _ = try? Data(repeating: 1, count: 6 << 20).write(to: URL(filePath: disk.path + "/x")) }
         #expect(try await stream.data() == due)
         #expect(failures.codes.count == 1, "\(failures.codes)")
         #expect(failures.codes.first == (failure == "read-only" ? .storeReadOnly : .storageFull), "\(failures.codes)")
-        if failure == "reserve" { #expect(try await manager.streamCacheBytes() <= 2 << 20) }
+        if failure == "reserve" { #expect(try await manager.streams.cacheBytes() <= 2 << 20) }
         await stream.end()
         await manager.close()
         withExtendedLifetime(cover) {}

@@ -15,19 +15,19 @@ struct StreamNetTests {
         let due = try await sandbox.bytes(of: path)
         try await sandbox.reset()
         let first = try site.streamer()
-        let stream = try await first.openStream("\(sandbox.http)\(path)")
+        let stream = try await first.streams.open("\(sandbox.http)\(path)")
         #expect(stream.byteCount == 5 << 20)
         #expect(try await stream.data(1_000_000..<1_100_000) == due[1_000_000..<1_100_000])
         #expect(try await stream.data() == due)
         await stream.end()
         let fetched = try await sandbox.requests(for: path).filter { $0.status == 206 }.map(\.bytes).reduce(0, +)
         #expect(fetched >= 5 << 20 && fetched < 6 << 20, "\(fetched)")
-        #expect(try await first.streamCacheBytes() == site.cacheFiles().values.reduce(0) { $0 + Int64($1) })
+        #expect(try await first.streams.cacheBytes() == site.cacheFiles().values.reduce(0) { $0 + Int64($1) })
         await first.close()
 
         try await sandbox.reset()
         let second = try site.streamer()
-        let again = try await second.openStream("\(sandbox.http)\(path)?token=another")
+        let again = try await second.streams.open("\(sandbox.http)\(path)?token=another")
         #expect(again.key == stream.key)
         var random = SeededGenerator(seed: 7)
         for _ in 0..<40 {
@@ -61,7 +61,7 @@ extension StreamNetTests {
         let due = try await sandbox.bytes(of: path)
         try await sandbox.set(fault: fault, on: path)
         let manager = try site.streamer()
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await stream.data(3_000_000..<3_100_000) == due[3_000_000..<3_100_000])
         #expect(try await stream.data(100..<200) == due[100..<200])
         #expect(try await stream.data() == due)
@@ -81,9 +81,9 @@ extension StreamNetTests {
         try await sandbox.set(fault: fault, on: "/media/*")
         let manager = try site.streamer()
         await #expect(throws: LectureError(code)) {
-            try await manager.openStream("\(sandbox.http)/media/bytes-1M-1.mp4")
+            try await manager.streams.open("\(sandbox.http)/media/bytes-1M-1.mp4")
         }
-        await #expect(throws: LectureError(.urlScheme)) { try await manager.openStream("ftp://127.0.0.1/a") }
+        await #expect(throws: LectureError(.urlScheme)) { try await manager.streams.open("ftp://127.0.0.1/a") }
         await manager.close()
         await sandbox.stop()
     }
@@ -94,7 +94,7 @@ extension StreamNetTests {
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-4M-23.mp4"
         let manager = try site.streamer { $0.maxAttempts = 2 }
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await stream.data(0..<10).count == 10)
         for (fault, code) in [
             ("status:403", LectureError.Code.status(403)), ("html", .notMedia), ("500", .status(500)),
@@ -119,7 +119,7 @@ extension StreamNetTests {
         let path = "/media/bytes-6M-24.mp4"
         let old = try await sandbox.bytes(of: path)
         let manager = try site.streamer()
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await stream.data(0..<2_000_000) == old[0..<2_000_000])
         try await sandbox.set(fault: "changed", on: path)
         let new = try await sandbox.bytes(of: path)
@@ -129,7 +129,7 @@ extension StreamNetTests {
         #expect(basket.data == old.prefix(basket.data.count), "what came before is of the old version")
         await #expect(throws: LectureError(.versionUnstable)) { try await stream.data(0..<1) }
 
-        let fresh = try await manager.openStream("\(sandbox.http)\(path)")
+        let fresh = try await manager.streams.open("\(sandbox.http)\(path)")
         #expect(try await fresh.data() == new)
         await stream.end()
         await fresh.end()
@@ -145,10 +145,10 @@ extension StreamNetTests {
         let sandbox = try await SandboxOrigin.start()
         let path = "/media/bytes-3M-25.mp4"
         let manager = try site.streamer()
-        let before = try await manager.openStream("\(sandbox.http)\(path)")
+        let before = try await manager.streams.open("\(sandbox.http)\(path)")
         let old = try await before.data(1_500_000..<3_000_000)
         await before.end()
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         try await sandbox.set(fault: "changed", on: path)
         let new = try await sandbox.bytes(of: path)
         // The first block is missing, so that the change is noticed with the first request.
@@ -168,7 +168,7 @@ extension StreamNetTests {
         // One request is for the opening, one for the first read.
         try await sandbox.set(fault: "\(fault),drop:3000000;after=1;times=1", on: path)
         let manager = try site.streamer()
-        let stream = try await manager.openStream("\(sandbox.http)\(path)")
+        let stream = try await manager.streams.open("\(sandbox.http)\(path)")
         let basket = Basket()
         await #expect(throws: LectureError(.versionUnstable)) { try await stream.read { basket.take($0) } }
         #expect(!basket.data.isEmpty && basket.data == old.prefix(basket.data.count))
@@ -184,7 +184,7 @@ extension StreamNetTests {
         let sandbox = try await SandboxOrigin.start(["--require-lease"])
         let due = try await sandbox.bytes(of: "/media/bytes-4M-27.mp4?\(try await lease(sandbox, "bytes-4M-27"))")
         let manager = try site.streamer()
-        let stream = try await manager.openStream(try await sandbox.link(key: "bytes-4M-27"))
+        let stream = try await manager.streams.open(try await sandbox.link(key: "bytes-4M-27"))
         #expect(stream.key.text == "bytes-4M-27")
         #expect(try await stream.data(0..<100) == due[0..<100])
         try await sandbox.set(fault: "403;times=1", on: "/media/*")
@@ -194,7 +194,7 @@ extension StreamNetTests {
         try await sandbox.set(fault: "", on: "/media/*")
         // Another token, another lease, another learner: the same media.
         try await sandbox.reset()
-        let again = try await manager.openStream(try await sandbox.link(key: "bytes-4M-27", user: "another"))
+        let again = try await manager.streams.open(try await sandbox.link(key: "bytes-4M-27", user: "another"))
         #expect(try await again.data() == due)
         #expect(try await sandbox.requests().filter { $0.path.hasPrefix("/media") }.count == 1)
         #expect(try await manager.contents().isEmpty, "a stream is no content")

@@ -154,11 +154,11 @@ extension LectureStream {
             throw unstable
         }
         (url, validator) = (media.url, media.validator)
-        if let item = shelf.leave() { await parts.manager.leaveStream(item) }
-        let place = await parts.manager.joinCache(parts.identity, key: key, validator: validator)
+        if let item = shelf.leave() { await parts.streams.leave(item) }
+        let place = await parts.streams.joinCache(parts.identity, key: key, validator: validator)
         shelf = StreamShelf(place, blocks)
         // Ended meanwhile: nothing else would release the place.
-        if failure != nil, let item = shelf.leave() { await parts.manager.leaveStream(item) }
+        if failure != nil, let item = shelf.leave() { await parts.streams.leave(item) }
         try check()
     }
 }

@@ -15,7 +15,7 @@ public import LectureModel
 public actor LectureStream {
     /// The parts a stream works with.
     struct Parts: Sendable {
-        let manager: LectureManager
+        let streams: LectureManager.Streams
         let source: StreamSource
         let transport: any Transport
         let identity: [UInt8]
@@ -72,7 +72,7 @@ public actor LectureStream {
         // There is no reader any more. The place must not stay taken until the manager is closed.
         if let transfer { parts.transport.cancel(transfer) }
         if let item = shelf.place?.item.id {
-            Task { [manager = parts.manager] in await manager.leaveStream(item) }
+            Task { [streams = parts.streams] in await streams.leave(item) }
         }
         if let counter = parts.counter { Task { try? await counter.end() } }
     }
@@ -133,9 +133,9 @@ public actor LectureStream {
         stopFetching()
         await recordUse(atLeast: 1)
         do { try await parts.counter?.end() } catch let error as LectureError {
-            await parts.manager.reportStreamFailure(error)
+            await parts.streams.reportFailure(error)
         } catch {}
-        if let item = shelf.leave() { await parts.manager.leaveStream(item) }
+        if let item = shelf.leave() { await parts.streams.leave(item) }
     }
 
     private func takeTurn() async throws {
@@ -234,7 +234,7 @@ public actor LectureStream {
     private func keep(_ bytes: [UInt8], as index: Int) async {
         if isKept, let due = shelf.spaceToReserve(index, before: collector?.range.upperBound ?? 0) {
             do {
-                let (granted, isDiskFull) = try await parts.manager.reserveStreamSpace(due)
+                let (granted, isDiskFull) = try await parts.streams.reserveSpace(due)
                 shelf.got(granted)
                 if isDiskFull { await notify(LectureError(.storageFull, detail: "the streaming cache")) }
             } catch {
@@ -246,7 +246,7 @@ public actor LectureStream {
         do throws(LectureError) {
             try shelf.write(bytes, as: index)
         } catch {
-            await parts.manager.releaseStreamSpace(shelf.releaseUnused())
+            await parts.streams.releaseSpace(shelf.releaseUnused())
             await notify(error)
         }
         await recordUse(atLeast: StreamShelf.recordedAtOnce)
@@ -254,11 +254,11 @@ public actor LectureStream {
 
     /// Reports once that the stream continues without caching.
     private func notify(_ error: LectureError) async {
-        if shelf.reportsFailure() { await parts.manager.reportStreamFailure(error) }
+        if shelf.reportsFailure() { await parts.streams.reportFailure(error) }
     }
 
     private func recordUse(atLeast count: Int) async {
         guard let (item, touched) = shelf.takeTouched(atLeast: count) else { return }
-        await parts.manager.touchStream(touched, of: item)
+        await parts.streams.touch(touched, of: item)
     }
 }

@@ -6,6 +6,46 @@ import LectureStore
 import LectureTransport
 
 extension LectureManager {
+    /// Streams: media that is read without being stored as a lecture, and the cache of what was read.
+    ///
+    /// ```swift
+    /// let stream = try await manager.streams.open(url)
+    /// try await stream.read { bytes in feed(bytes) }
+    /// await stream.end()
+    /// ```
+    ///
+    /// It works as long as its manager is open.
+    ///
+    /// ## Topics
+    /// ### Streaming
+    /// - ``open(_:)``
+    /// ### The cache
+    /// - ``setCacheLimit(_:)``
+    /// - ``cacheLimit()``
+    /// - ``cacheBytes()``
+    /// - ``clearCache()``
+    public actor Streams: CorePart {
+        nonisolated let core: StoreCore
+        /// Their play time is charged here.
+        private let licences: Licences
+        /// The active cache; opened with the first stream.
+        private var service: StreamService?
+
+        /// The queue of the store's writer, which the manager and all of its façades share.
+        public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
+
+        init(_ core: StoreCore, _ licences: Licences) { (self.core, self.licences) = (core, licences) }
+
+        /// Runs a query or a request on the core queue and waits for it. Must not be called on that queue.
+        package nonisolated func wait<Result: Sendable>(
+            _ body: @Sendable (isolated LectureManager.Streams) throws -> Result
+        ) rethrows -> Result {
+            try core.wait { try assumeIsolated { try body($0) } }
+        }
+    }
+}
+
+extension LectureManager.Streams {
     /// Opens a stream. No lecture is registered.
     ///
     /// - Parameter url: a media file or a gateway link, http or https.
@@ -13,7 +53,7 @@ extension LectureManager {
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
     ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when the length of the media is unknown.
     ///   `CancellationError` when the task is cancelled, which also ends the request.
-    public func openStream(_ url: String) async throws -> LectureStream {
+    public func open(_ url: String) async throws -> LectureStream {
         let session = try openSession()
         let text = try CurlURL.normalise(url)
         // Servers label playlists carelessly, so the name counts as well as the media type.
@@ -32,12 +72,12 @@ extension LectureManager {
         let counter = try await licences.streamCounter(key, byteCount: media.validator.total ?? 0)
         if isClosed { throw LectureError(.closing) }
         let parts = LectureStream.Parts(
-            manager: self, source: source, transport: session.transport, identity: identity,
+            streams: self, source: source, transport: session.transport, identity: identity,
             stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter)
         let stream = LectureStream(
             key: key, media: media, parts: parts,
             place: joinCache(identity, key: key, validator: media.validator))
-        streams?.add(stream)
+        service?.add(stream)
         return stream
     }
 
@@ -46,16 +86,18 @@ extension LectureManager {
     ///
     /// - Parameter bytes: 0 keeps a stream's bytes only until it ends.
     /// - Throws: ``LectureError`` of the store or the disk; `parameter` for a negative number.
-    public func setStreamCacheLimit(_ bytes: Int64) async throws {
-        if isClosed { throw LectureError(.closing) }
-        guard bytes >= 0 else { throw LectureError(.parameter, detail: "the limit of the streaming cache") }
-        let cleaning = try streamCleaning()
-        try cleaning.dismissDead()
-        try cleaning.cache.setLimit(bytes)
-        if bytes == 0 {
-            try cleaning.files.delete(try cleaning.cache.removeUnused(onlyOver: false))
-        } else {
-            try cleaning.files.delete(try cleaning.cache.trim(to: bytes))
+    public func setCacheLimit(_ bytes: Int64) throws(LectureError) {
+        try LectureError.only {
+            if isClosed { throw LectureError(.closing) }
+            guard bytes >= 0 else { throw LectureError(.parameter, detail: "the limit of the streaming cache") }
+            let cleaning = try self.cleaning()
+            try cleaning.dismissDead()
+            try cleaning.cache.setLimit(bytes)
+            if bytes == 0 {
+                try cleaning.files.delete(try cleaning.cache.removeUnused(onlyOver: false))
+            } else {
+                try cleaning.files.delete(try cleaning.cache.trim(to: bytes))
+            }
         }
     }
 
@@ -63,24 +105,30 @@ extension LectureManager {
     ///
     /// - Returns: the last limit set by any process; 512 MiB by default.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func streamCacheLimit() throws -> Int64 {
-        try SQLiteStreamCache(index: writer).limit() ?? StreamLimit.standard
+    public func cacheLimit() throws(LectureError) -> Int64 {
+        try LectureError.only {
+            try SQLiteStreamCache(index: writer).limit() ?? StreamLimit.standard
+        }
     }
 
     /// Bytes on disk used by the streaming cache.
     ///
     /// - Returns: the sum of the lengths of its files.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func streamCacheBytes() throws -> Int64 { try cacheFiles().bytes() }
+    public func cacheBytes() throws(LectureError) -> Int64 {
+        try LectureError.only { try cacheFiles().bytes() }
+    }
 
     /// Empties the streaming cache, except what any process is streaming.
     ///
     /// - Throws: ``LectureError`` of the store or the disk.
-    public func clearStreamCache() async throws {
-        if isClosed { throw LectureError(.closing) }
-        let cleaning = try streamCleaning()
-        try cleaning.run()
-        try cleaning.files.delete(try cleaning.cache.removeUnused(onlyOver: false))
+    public func clearCache() throws(LectureError) {
+        try LectureError.only {
+            if isClosed { throw LectureError(.closing) }
+            let cleaning = try self.cleaning()
+            try cleaning.run()
+            try cleaning.files.delete(try cleaning.cache.removeUnused(onlyOver: false))
+        }
     }
 
     // MARK: For the streams
@@ -88,7 +136,7 @@ extension LectureManager {
     /// Takes a place in the cache for a version; nil when it cannot be cached, which is reported once.
     func joinCache(_ identity: [UInt8], key: ContentKey, validator: Validator) -> StreamPlace? {
         do {
-            let service = try openStreams()
+            let service = try openService()
             guard StreamVersion.isKept(validator) else { return nil }
             return try service.join(identity, key: key, validator: validator)
         } catch let error as LectureError {
@@ -100,52 +148,52 @@ extension LectureManager {
     }
 
     /// Reserves space for blocks of a stream.
-    func reserveStreamSpace(_ blocks: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
-        try streams?.reserveSpace(blocks) ?? ([], false)
+    func reserveSpace(_ blocks: [StreamBlock]) throws -> (granted: Set<Int>, isDiskFull: Bool) {
+        try service?.reserveSpace(blocks) ?? ([], false)
     }
 
     /// Releases space that a stream could not use.
-    func releaseStreamSpace(_ blocks: [StreamBlock]) { try? streams?.releaseSpace(blocks) }
+    func releaseSpace(_ blocks: [StreamBlock]) { try? service?.releaseSpace(blocks) }
 
     /// Records which blocks a stream has returned.
-    func touchStream(_ blocks: Set<Int>, of item: StreamItemID) { try? streams?.touch(blocks, of: item) }
+    func touch(_ blocks: Set<Int>, of item: StreamItemID) { try? service?.touch(blocks, of: item) }
 
     /// Releases a stream's place.
-    func leaveStream(_ item: StreamItemID) {
+    func leave(_ item: StreamItemID) {
         do {
-            try streams?.leave(item)
+            try service?.leave(item)
         } catch let error as LectureError {
             hub.send(.trouble(error))
         } catch {}
     }
 
     /// Reports that a stream continues without its cache.
-    func reportStreamFailure(_ error: LectureError) { hub.send(.trouble(error)) }
+    func reportFailure(_ error: LectureError) { hub.send(.trouble(error)) }
 
     /// Ends every stream, when the manager is closed.
-    func endStreams() async {
-        guard let service = streams else { return }
+    func endAll() async {
+        guard let service else { return }
         for stream in service.open { await stream.end() }
         service.forgetStreams()
     }
 
-    private func openStreams() throws -> StreamService {
-        if let streams { return streams }
+    private func openService() throws -> StreamService {
+        if let service { return service }
         let (files, configuration) = (files, configuration)
         let made = try StreamService(
             index: writer, files: cacheFiles(), session: try openSession(), clock: clock,
             reserve: configuration.reserveBytes, freeBytes: { try files.freeBytes() },
             vault: { DeviceVault(try configuration.deviceHome().key()) })
-        streams = made
+        service = made
         return made
     }
 
     private func cacheFiles() throws -> CacheFiles {
-        if let streams { return streams.files }
+        if let service { return service.files }
         return CacheFiles(root: try location.make())
     }
 
-    private func streamCleaning() throws -> StreamCleaning {
+    private func cleaning() throws -> StreamCleaning {
         StreamCleaning(
             index: writer, cache: SQLiteStreamCache(index: writer), files: try cacheFiles(), locks: locks,
             now: clock.now())
