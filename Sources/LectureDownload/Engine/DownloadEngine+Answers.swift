@@ -11,9 +11,8 @@ extension DownloadEngine {
         switch verdict {
         case .body(let plan), .noRanges(let plan):
             if case .noRanges = verdict { try serverHasNoRanges(transfer, resource, of: item) }
-            resource.announcedSHA256 = resource.announcedSHA256 ?? plan.digest
-            if plan.validatorChanged { resource.validatorWasChanged = true }
-            if resource.stage == .asking { try adopt(plan, resource, of: item, from: transfer) }
+            resource.evidence.answered(plan)
+            if resource.machine.isProbing { try adopt(plan, resource, of: item, from: transfer) }
         case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
             // Handled when the transfer has ended.
             return
@@ -22,13 +21,13 @@ extension DownloadEngine {
 
     private func serverHasNoRanges(_ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork) throws {
         resource.record.acceptsRanges = false
-        resource.connections = 1
+        resource.connections.useOne()
         // A transfer that was opened beside others has refused the whole body, even if it is the last one by now:
         // restarting it in the book would count bytes as received that it never took.
         guard transfer.sink.acceptsWholeBody, resource.sinks.count == 1 else { return }
         transfer.sink.liftBorder()
-        resource.book.restart(transfer.id)
-        if resource.stage != .asking { try index.updateResource(item.lease, resource.record) }
+        resource.chunks.book.restart(transfer.id)
+        if !resource.machine.isProbing { try index.updateResource(item.lease, resource.record) }
     }
 
     /// The first answer fixes length, path, chunk size and validator.
@@ -48,14 +47,14 @@ extension DownloadEngine {
         resource.record.lastModified = plan.validator.lastModified
         resource.record.mediaType = plan.mediaType
         resource.record.acceptsRanges = plan.acceptsRanges
-        resource.validatorURL = transfer.lease
-        if let total = plan.total { resource.book.learn(total: total) }
+        resource.sources.described(by: transfer.lease)
+        if let total = plan.total { resource.chunks.book.learn(total: total) }
         try fixPlace(resource, of: item, now: now)
     }
 
     /// The space for one more file, as far as it is known before the file's length is.
     func space(for resource: ResourceWork) throws -> FreeSpace? {
-        guard resource.stage == .asking, resource.record.role == .media else { return nil }
+        guard resource.machine.isProbing, resource.record.role == .media else { return nil }
         let quota = try settings.quotaBytes.map { quota in
             let planned = try index.plannedBytes()
             return quota - min(quota, planned)
@@ -89,11 +88,11 @@ extension DownloadEngine {
     func stopsForQuota(_ item: ItemWork, endingAt position: UInt64 = 0, now: Timestamp) throws -> Bool {
         guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
         let unplanned = items.values.filter { !$0.isEnding }.flatMap(\.resources)
-            .filter { $0.stage == .fetching && $0.record.total == nil }
+            .filter { $0.machine.isFetching && $0.record.total == nil }
         // Received bytes that are not committed use space as well.
         let bytes = unplanned.reduce(UInt64(0)) { sum, resource in
             let ended: UInt64 = item.resources.contains { $0 === resource } ? position : 0
-            return sum + resource.sinks.values.reduce(max(resource.book.committedBytes, ended)) { max($0, $1.position) }
+            return sum + max(resource.book.committedBytes, ended, resource.furthestPosition)
         }
         guard try quotaIsPassed(by: bytes) else { return false }
         let error = LectureError(.quota)
@@ -108,7 +107,7 @@ extension DownloadEngine {
         if resource.cipher != nil { resource.record.seal = .open }
         resource.record.path = MediaPath.path(resource.record)
         resource.record.state = .planned
-        resource.stage = .fetching
+        guard resource.machine.planned() != .bug else { return try endForBug(item) }
         try index.updateResource(item.lease, resource.record)
         if !item.record.isLoaded {
             item.record.isLoaded = try index.setFacts(item.lease, ContentFacts(), now: now) == nil
@@ -173,47 +172,34 @@ extension DownloadEngine {
     ) throws -> Bool {
         let now = ports.clock.now()
         let isMedia = report.verdict?.mediaPlan != nil
-        if isMedia, report.position > transfer.span.start { resource.answers += 1 }
-        if isMedia, report.reachedEnd, resource.record.total == nil, resource.stage == .fetching,
+        if isMedia, report.position > transfer.span.start { resource.evidence.delivered() }
+        if isMedia, report.reachedEnd, resource.record.total == nil, resource.machine.isFetching,
             !report.cause.isFirstBytes
         {
             // Checked before the length is planned: a file above the quota must not count against the others.
             if try stopsForQuota(item, endingAt: report.position, now: now) { return false }
             // The length follows from the end of the answer.
-            resource.endGaveLength = true
+            resource.evidence.lengthFollowedFromEnd()
             resource.record.total = report.position
-            resource.book.learn(total: report.position)
+            resource.chunks.book.learn(total: report.position)
             try index.updateResource(item.lease, resource.record)
         }
-        resource.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
-        if resource.record.total != nil, !resource.unsized.isEmpty {
-            let chunks = resource.unsized
-            resource.unsized = []
+        resource.chunks.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
+        if resource.record.total != nil, case let chunks = resource.chunks.takeUnsized(), !chunks.isEmpty {
             try recordCommitted(chunks, resource, of: item, now: now)
         }
-        if let remainder = report.remainder {
-            let chunk = resource.book.grid.chunk(at: remainder.offset)
-            if resource.book.committed.contains(chunk) {
-                command(resource, .abandon(remainder.stream))
-            } else {
-                resource.remainders[chunk] = remainder
-            }
+        if let remainder = report.remainder, let stream = resource.chunks.keep(remainder) {
+            command(resource, .abandon(stream))
         }
-        resource.gained += gain(transfer, report, resource)
-        let gains = resource.gained >= Self.leastGain || isMedia && report.reachedEnd
+        let gained = gain(transfer, report, resource)
+        let gains = resource.attempts.ended(gaining: gained, hasEnd: isMedia && report.reachedEnd)
         recordFailure(transfer, report, resource, gained: gains)
         guard gains else { return false }
-        resource.gained = 0
-        resource.failures = 0
-        resource.refusals = 0
+        resource.sources.gainedBytes()
         item.renewal.gainedBytes()
         try apply(item, item.machine.gainedBytes(), now: now)
         return true
     }
-
-    /// Fewer bytes than this, over several attempts, are no progress: a server that sends one byte at a time would be
-    /// retried millions of times.
-    private static let leastGain: UInt64 = 16_384
 
     private func attemptRecord(_ transfer: TransferWork, _ report: TransferReport) -> Attempt {
         var attempt = Attempt(
@@ -238,7 +224,7 @@ extension DownloadEngine {
         (ended.start, ended.count) = (transfer.span.start, transfer.span.count)
         ended.sentIfRange = transfer.sink.asked.sentIfRange
         ended.hasGained = hasGained
-        ended.isAsking = resource.stage == .asking
+        ended.isAsking = resource.machine.isProbing
         ended.isMedia = resource.record.role == .media
         ended.isOtherMirror = isOtherMirror(transfer, resource)
         ended.digestIsKnown = resource.digestIsKnown
@@ -269,7 +255,7 @@ extension DownloadEngine {
         case .readDescriptor(let document): return try descriptorInsteadOfMedia(document, item, now: now)
         case .finishEmpty:
             resource.record.total = 0
-            resource.book.learn(total: 0)
+            resource.chunks.book.learn(total: 0)
             try fixPlace(resource, of: item, now: now)
             return .done
         }

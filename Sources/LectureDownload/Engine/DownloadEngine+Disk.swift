@@ -23,10 +23,9 @@ extension DownloadEngine {
     private static let longestUnknown = 4 << 20
 
     func openPartIfNeeded(_ resource: ResourceWork, of item: ItemWork) throws {
-        guard !resource.isOpen, resource.stage == .fetching, try findCipher(resource, of: item) else { return }
+        guard resource.machine.needsOpening, try findCipher(resource, of: item) else { return }
         try restorePieces(resource, of: item)
-        resource.isOpen = true
-        resource.isClosed = false
+        guard resource.machine.opens() != .bug else { return try endForBug(item) }
         let plan = PartFilePlan(
             resource: resource.record.id, path: resource.record.path, total: resource.record.total,
             chunkBytes: resource.book.grid.length, needsDigest: resource.dueSHA256 != nil,
@@ -39,7 +38,7 @@ extension DownloadEngine {
         let now = ports.clock.now()
         switch event {
         case .opened:
-            resource.hasOpened = true
+            try follow(resource.machine.opened(), resource, of: item, now: now)
         case .flushed(let chunks):
             try recordCommitted(chunks, resource, of: item, now: now)
         case .failed(let error):
@@ -47,62 +46,71 @@ extension DownloadEngine {
         case .digested(let sha256):
             try digestCame(sha256, resource, of: item, now: now)
         case .finalized:
-            resource.stage = .finalized
-            resource.record.state = .finalized
-            // All its chunks are committed, and so is everything that was sealed.
-            if resource.record.seal == .open { resource.record.seal = .clean }
-            try index.updateResource(item.lease, resource.record)
-            command(resource, .close(deleting: false))
-            try completeIfWhole(item, now: now)
+            try finalNameCame(resource, of: item, now: now)
         case .closed(let isClean):
-            resource.isClosed = true
-            resource.isClosedClean = isClean
+            try follow(resource.machine.closed(isClean: isClean), resource, of: item, now: now)
             if item.isEnding { try finishEnding(item, now: now) }
         }
+    }
+
+    /// Carries out what the resource's machine decided.
+    private func follow(
+        _ ruling: ResourceMachine.Ruling, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws {
+        switch ruling {
+        case .nothing: return
+        case .digest(let total): command(resource, .digest(total: total))
+        case .check(let chunks, let total): try check(chunks, total: total, resource)
+        case .finalize(let total): command(resource, .finalize(total: total))
+        case .fetchAgain(let chunks): try fetchAgain(chunks, resource, of: item, now: now)
+        case .distrust: try digestDiffers(resource, of: item, now: now)
+        case .close: command(resource, .close(deleting: false))
+        case .bug: try endForBug(item)
+        }
+    }
+
+    /// Ends an item whose work has got into an impossible state. Its committed bytes stay.
+    func endForBug(_ item: ItemWork) throws {
+        let error = LectureError(.bug, detail: "an impossible state of a file")
+        try end(item, item.machine.failed(error))
+    }
+
+    private func finalNameCame(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
+        let ruling = resource.machine.finalized()
+        guard ruling != .bug, resource.machine.hasFinalName else {
+            return try follow(ruling, resource, of: item, now: now)
+        }
+        resource.record.state = .finalized
+        // All its chunks are committed, and so is everything that was sealed.
+        if resource.record.seal == .open { resource.record.seal = .clean }
+        try index.updateResource(item.lease, resource.record)
+        try follow(ruling, resource, of: item, now: now)
+        try completeIfWhole(item, now: now)
     }
 
     func recordCommitted(
         _ chunks: [WrittenChunk], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws {
-        var fresh = chunks.filter { !resource.book.committed.contains($0.index) }
-        if resource.record.total == nil {
-            // The last chunk is short, and its length is known only when its transfer ends: it waits for that.
-            let position = resource.sinks.values.reduce(0) { max($0, $1.position) }
-            let grid = resource.book.grid
-            resource.unsized += fresh.filter { grid.start(of: $0.index + 1) > position }
-            fresh.removeAll { grid.start(of: $0.index + 1) > position }
-            resource.uncommitted.formUnion(resource.unsized.map(\.index))
-        }
+        let position = resource.record.total == nil ? resource.furthestPosition : nil
+        let (fresh, again) = resource.chunks.written(chunks, lengthUnknownAt: position)
         // A chunk that was committed and written again, because the server has no ranges, has a new proof.
-        let again = chunks.filter { resource.book.committed.contains($0.index) }
         if !again.isEmpty { try index.markCommitted(item.lease, resource.record.id, again, bytes: 0, now: now) }
         if !fresh.isEmpty {
-            let bytes = fresh.reduce(0) { $0 + resource.book.byteCount(of: $1.index) }
+            let bytes = resource.chunks.bytes(of: fresh.map(\.index))
             try index.markCommitted(item.lease, resource.record.id, fresh, bytes: bytes, now: now)
-            resource.book.commit(fresh.map(\.index))
-            resource.uncommitted.subtract(fresh.map(\.index))
+            resource.chunks.committed(fresh.map(\.index))
         }
         if resource.record.total == nil, try stopsForQuota(item, now: now) { return }
-        if resource.book.isWhole, resource.stage == .fetching, !item.isEnding {
-            try wholeIsCommitted(resource, of: item, now: now)
-        }
+        if resource.book.isWhole, !item.isEnding { try wholeIsCommitted(resource, of: item, now: now) }
     }
 
     /// Every chunk is durable: the digest of the whole if one is due, then the final name.
     func wholeIsCommitted(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
         guard let total = resource.record.total, resource.sinks.isEmpty else { return }
-        // Opening may have to rename the file back from its final name first.
-        guard resource.resumed.isEmpty || resource.hasOpened else { return }
+        let ruling = resource.machine.allCommitted(total: total, needsDigest: resource.dueSHA256 != nil)
+        guard ruling != .nothing else { return }
         if resource.record.role == .media { try apply(item, item.machine.allCommitted(), now: now) }
-        if resource.dueSHA256 != nil {
-            resource.stage = .digesting
-            command(resource, .digest(total: total))
-        } else if !resource.resumed.isEmpty {
-            try check(resource, of: item)
-        } else {
-            resource.stage = .finalizing
-            command(resource, .finalize(total: total))
-        }
+        try follow(ruling, resource, of: item, now: now)
     }
 
     // MARK: Chunks of an earlier opening
@@ -110,11 +118,9 @@ extension DownloadEngine {
     /// Checks chunks that were committed before this opening of the part file against their proofs. Data may have
     /// changed on the disk while no program used it, and without a digest nothing else would detect that. It costs one
     /// read of these chunks, as a digest does.
-    private func check(_ resource: ResourceWork, of item: ItemWork) throws {
-        guard let total = resource.record.total else { return }
-        resource.stage = .checking
+    private func check(_ chunks: ChunkSet, total: UInt64, _ resource: ResourceWork) throws {
         let record = resource.record
-        let proofs = try index.chunks(record.id).filter { resource.resumed.contains($0.index) }
+        let proofs = try index.chunks(record.id).filter { chunks.contains($0.index) }
         // The part file by its own name: the final path may hold a foreign file.
         let check = PartCheck(
             path: record.path + ".part", resource: record.id, total: total, grid: record.grid,
@@ -122,40 +128,34 @@ extension DownloadEngine {
         effects.append(.check(resource.token, check))
     }
 
-    /// Damaged chunks are fetched again, and the final checks are repeated. Without damage the bytes are those that
-    /// were fetched: a digest that differs is then the server's fault.
+    /// The chunks of an earlier opening were compared with their proofs, or could not be.
     func checked(
         _ damaged: [Int], _ error: LectureError?, _ resource: ResourceWork, of item: ItemWork
     ) throws {
         let now = ports.clock.now()
-        guard resource.stage == .checking, !item.isEnding, let total = resource.record.total else { return }
-        if let error { return try diskFailed(error, resource, of: item, now: now) }
-        resource.resumed = ChunkSet()
-        if !damaged.isEmpty {
-            let bytes = damaged.reduce(0) { $0 + resource.book.byteCount(of: $1) }
-            try index.markUncommitted(item.lease, resource.record.id, chunks: damaged, bytes: bytes)
-            resource.book.lost(damaged)
-            resource.uncommitted.formUnion(damaged)
-            resource.stage = .fetching
-            return try apply(item, item.machine.restarted(), now: now)
-        }
-        if resource.dueSHA256 != nil { return try digestDiffers(resource, of: item, now: now) }
-        resource.stage = .finalizing
-        command(resource, .finalize(total: total))
+        guard !item.isEnding else { return }
+        if let error, resource.machine.isChecking { return try diskFailed(error, resource, of: item, now: now) }
+        try follow(resource.machine.checked(damaged: damaged), resource, of: item, now: now)
+    }
+
+    /// Damaged chunks are fetched again; then the final checks are repeated.
+    private func fetchAgain(
+        _ damaged: [Int], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
+    ) throws {
+        let bytes = resource.chunks.bytes(of: damaged)
+        try index.markUncommitted(item.lease, resource.record.id, chunks: damaged, bytes: bytes)
+        resource.chunks.lost(damaged)
+        try apply(item, item.machine.restarted(), now: now)
     }
 
     private func digestCame(
         _ sha256: [UInt8], _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws {
-        guard resource.stage == .digesting, !item.isEnding, let total = resource.record.total else { return }
-        guard let expected = resource.dueSHA256, ports.digests.equal(expected, sha256) else {
-            // Before blaming a server: bytes that changed on the disk also change the digest.
-            return resource.resumed.isEmpty
-                ? try digestDiffers(resource, of: item, now: now) : try check(resource, of: item)
-        }
-        resource.record.sha256 = sha256
-        resource.stage = .finalizing
-        command(resource, .finalize(total: total))
+        guard !item.isEnding else { return }
+        let matches = resource.dueSHA256.map { ports.digests.equal($0, sha256) } ?? false
+        let ruling = resource.machine.digested(matches: matches)
+        if case .finalize = ruling { resource.record.sha256 = sha256 }
+        try follow(ruling, resource, of: item, now: now)
     }
 
     /// The bytes are wrong. With several servers it is unknown which one sent them: the next attempt uses only the
@@ -167,14 +167,12 @@ extension DownloadEngine {
             _ = try resourceFailed(resource, of: item, error)
             return
         }
-        let contributors = resource.urls.filter { resource.contributors.contains($0.id) && $0.state == .usable }
-        if contributors.count > 1 {
-            for url in contributors.dropFirst() { markURL(url.id, .disagrees, resource) }
-        } else if resource.urls.contains(where: { $0.state == .usable && $0.id != contributors.first?.id }) {
-            markURL(contributors.first?.id, .disagrees, resource)
+        let expected = resource.record.expectedSHA256
+        if let suspects = resource.sources.suspects() {
+            for url in suspects { markURL(url, .disagrees, resource) }
         } else if item.restarts.count > 0
-            || !(item.record.isGateway || resource.validatorWasChanged || resource.wasParallel
-                || resource.mayBeBetterNextTime || resource.record.expectedSHA256 == nil)
+            || !(item.record.isGateway || resource.evidence.validatorWasChanged || resource.connections.wasParallel
+                || resource.evidence.mayBeBetterNextTime(expecting: expected))
         {
             return try end(item, item.machine.failed(error), discarding: true)
         }
@@ -186,9 +184,7 @@ extension DownloadEngine {
     ) throws {
         guard !item.isEnding else {
             // Its transfers may be waiting for it; `closed` follows.
-            resource.isClosing = true
-            command(resource, .close(deleting: false))
-            return
+            return try follow(resource.machine.closes(), resource, of: item, now: now)
         }
         if error.code == .bug || error.code == .cryptography {
             // Not transient: waiting for disk space would not help.
@@ -210,14 +206,14 @@ extension DownloadEngine {
 
     func completeIfWhole(_ item: ItemWork, now: Timestamp) throws {
         guard !item.isEnding, !item.resources.isEmpty, let version = item.version else { return }
-        let isWhole = item.resources.allSatisfy { $0.stage == .finalized || $0.stage == .failed }
+        let isWhole = item.resources.allSatisfy(\.machine.isOver)
         guard isWhole, let media = item.media ?? item.resources.first else { return }
         _ = item.machine.allCommitted()
         guard item.machine.finalized() == .endWork else { return }
         try index.completeVersion(item.lease, version, sha256: media.record.sha256, now: now)
         try ports.licensing.completed(item.record.content.key, now: now)
         try index.release(item.lease)
-        for resource in item.resources where !resource.isOpen { parts[resource.token] = nil }
+        for resource in item.resources where resource.machine.part == .unopened { parts[resource.token] = nil }
         items[item.id] = nil
         // What this version replaced should not use space until the next run.
         if let old = item.record.currentVersion, old != version { try deleteDiscarded() }

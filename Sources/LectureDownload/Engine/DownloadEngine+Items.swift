@@ -188,14 +188,14 @@ extension DownloadEngine {
         let requests = item.resources.map { resource in
             var request = ResourceRequest(
                 role: resource.record.role, name: resource.record.name,
-                urls: resource.urls.filter { $0.state == .usable }.map(\.url))
+                urls: resource.sources.usableURLs)
             request.expectedSHA256 = resource.record.expectedSHA256
             request.expectedBytes = resource.record.expectedBytes
             return request
         }
         // Over one connection all bytes come from one server.
-        if item.resources.contains(where: { $0.wasParallel }) { item.restarts.isUneven = true }
-        let isGatewayTrusted = !item.resources.contains { $0.urls.contains { $0.state == .disagrees } }
+        if item.resources.contains(where: \.connections.wasParallel) { item.restarts.isUneven = true }
+        let isGatewayTrusted = !item.resources.contains(where: \.sources.hasDisagreement)
         try abandonVersion(item)
         if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, requests: requests, now: now) }
         // Without a version the next `advance` asks the gateway, which may describe the new bytes.
@@ -234,10 +234,10 @@ extension DownloadEngine {
     func end(_ item: ItemWork, _ action: ItemMachine.Action, discarding: Bool = false) throws {
         guard action == .endWork, !item.isEnding else { return }
         item.course = .ending(discarding: discarding)
-        var running = item.resources.flatMap { $0.sinks.keys.sorted { $0.value < $1.value } }
+        var running = item.resources.flatMap(\.running)
         if let loader = item.loader.running { running.append(loader) }
         cancel(running)
-        for resource in item.resources where !resource.isOpen {
+        for resource in item.resources where resource.machine.part == .unopened {
             // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
             command(resource, .close(deleting: false))
         }
@@ -247,12 +247,12 @@ extension DownloadEngine {
     func finishEnding(_ item: ItemWork, now: Timestamp) throws {
         guard item.loader.running == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
         try keepRemainders(item)
-        for resource in item.resources where resource.isOpen && !resource.isClosing {
-            resource.isClosing = true
+        for resource in item.resources {
+            guard resource.machine.closes() == .close else { continue }
             command(resource, .flush)
             command(resource, .close(deleting: false))
         }
-        guard item.resources.allSatisfy({ !$0.isOpen || $0.isClosed }) else { return }
+        guard item.resources.allSatisfy(\.machine.isSettled) else { return }
         if item.course == .ending(discarding: true) { try abandonVersion(item) }
         for resource in item.resources { try recordClean(resource, of: item) }
         item.machine.settled(wanting: try index.item(item.id)?.targetState ?? .fetch)

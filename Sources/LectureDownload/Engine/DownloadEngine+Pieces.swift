@@ -7,7 +7,7 @@ extension DownloadEngine {
 
     /// Whether the received part of a chunk could be continued by a later run.
     private func keepsPieces(_ resource: ResourceWork) -> Bool {
-        resource.stage == .fetching && resource.record.total != nil && canResume(resource.record)
+        resource.machine.isFetching && resource.record.total != nil && canResume(resource.record)
     }
 
     /// Stores what the transfers that take long for a chunk have of it.
@@ -34,8 +34,7 @@ extension DownloadEngine {
     /// Stores what the item's ended transfers have received of their last chunks; no transfer continues them here.
     func keepRemainders(_ item: ItemWork) throws {
         for resource in item.resources {
-            for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key }) {
-                resource.remainders[chunk] = nil
+            for remainder in resource.chunks.takeRemainders() {
                 guard let piece = remainder.unkept(grid: resource.book.grid), item.course != .ending(discarding: true)
                 else { continue }
                 try keep(piece, resource, of: item)
@@ -43,13 +42,12 @@ extension DownloadEngine {
         }
     }
 
-    /// Makes remainders of the pieces that an earlier run has stored, once, when the cipher is known.
+    /// Makes remainders of the pieces that an earlier run has stored, when the cipher is known and before the part file
+    /// is opened.
     ///
     /// What does not match its tag or its proof, or leaves a gap, is not used: the chunk is downloaded from there on.
     func restorePieces(_ resource: ResourceWork, of item: ItemWork) throws {
-        guard resource.mayHavePieces else { return }
-        resource.mayHavePieces = false
-        guard keepsPieces(resource), let total = resource.record.total else { return }
+        guard resource.mayHavePieces, keepsPieces(resource), let total = resource.record.total else { return }
         var chunks: [Int: [StoredPiece]] = [:]
         for piece in try index.pieces(resource.record.id) { chunks[piece.chunk, default: []].append(piece) }
         for (chunk, pieces) in chunks.sorted(by: { $0.key < $1.key }).prefix(Self.piecesLimit)
@@ -62,9 +60,10 @@ extension DownloadEngine {
                 break
             }
             guard block.count > 0, block.space > 0 else { continue }
-            resource.answers = 2
-            resource.remainders[chunk] = ChunkRemainder(
+            resource.evidence.foundEarlierBytes()
+            let remainder = ChunkRemainder(
                 stream: TransferID(newID()), offset: start + UInt64(block.count), block: block, kept: block.count)
+            if let stream = resource.chunks.keep(remainder) { command(resource, .abandon(stream)) }
             statistics.bytesReused += item.reuse.found(Int64(block.count))
         }
     }

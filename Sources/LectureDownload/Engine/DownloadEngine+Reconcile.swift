@@ -222,7 +222,7 @@ extension DownloadEngine {
         if let lastFlush, boot - lastFlush < settings.groupInterval { return }
         lastFlush = boot
         for item in inOrder {
-            for resource in item.resources where resource.isOpen && resource.stage == .fetching {
+            for resource in item.resources where resource.machine.isWriting {
                 command(resource, .flush)
             }
         }

@@ -10,12 +10,11 @@ extension DownloadEngine {
     ) throws -> Decision {
         let error = LectureError(code, detail: transfer.origin.host)
         let isAboutRange = transfer.sink.asked.range != nil && Self.rangeFailures.contains(code)
-        let hasMirror = resource.urls.contains { $0.state == .usable && $0.id != transfer.lease }
-        guard isAboutRange, !resource.avoidsRanges, resource.stage == .fetching, !(hasMirror && mayCombine(resource))
+        let hasMirror = resource.mayCombineServers && resource.sources.hasOther(than: transfer.lease)
+        guard isAboutRange, !resource.connections.avoidsRanges, resource.machine.isFetching, !hasMirror
         else { return try urlFailed(transfer, resource, of: item, error, now: now) }
-        resource.avoidsRanges = true
+        resource.connections.avoidRanges()
         resource.record.acceptsRanges = false
-        resource.connections = 1
         try index.updateResource(item.lease, resource.record)
         return try tryAgain(resource, of: item, error, now: now)
     }
@@ -29,8 +28,7 @@ extension DownloadEngine {
         _ target: String, _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, now: Timestamp
     ) throws -> Decision {
         do throws(LectureError) {
-            resource.redirect = try redirect(to: target, of: transfer)
-            resource.redirectLease = transfer.lease
+            resource.sources.follow(try redirect(to: target, of: transfer), of: transfer.lease)
             return .redirect
         } catch {
             return try urlFailed(transfer, resource, of: item, error, now: now)
@@ -55,7 +53,8 @@ extension DownloadEngine {
         // A repeated wait of zero is not obeyed literally.
         let delay = max(wait?.delay ?? .zero, backoff)
         let isLong = delay > settings.longestHeldWait
-        if isLong, let resource = transfer.resource, turnToMirror(resource, from: transfer.lease, boot) {
+        if isLong, let resource = transfer.resource, canTurn(resource, from: transfer.lease) {
+            turnToMirror(resource, from: transfer.lease)
             return .mirror
         }
         let error = LectureError(.status(status), detail: transfer.origin.host)
@@ -73,7 +72,7 @@ extension DownloadEngine {
             try end(item, item.machine.stopped(.serverWait, error: error, until: now + delay, now: now))
         } else if let resource = transfer.resource {
             // With others running, the item is stopped when the last has ended and the server still asks to wait.
-            resource.notBefore = boot + min(delay, settings.longestHeldWait)
+            resource.attempts.wait(until: boot + min(delay, settings.longestHeldWait))
         } else {
             item.loader.wait(until: boot + delay)
         }
@@ -88,8 +87,8 @@ extension DownloadEngine {
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if mayBeOneOfSeveral(transfer, resource, of: item) { return try tryAgain(resource, of: item, error, now: now) }
         markURL(transfer.lease, .refused, resource)
-        let hasMirror = resource.urls.contains { $0.state == .usable }
-        if hasMirror, mayCombine(resource) { return .mirror }
+        let hasMirror = resource.sources.hasUsable
+        if hasMirror, resource.mayCombineServers { return .mirror }
         guard resource.record.role.isRequired, item.record.isGateway || ports.resolver.isPresent, item.renewal.isAllowed
         else {
             if hasMirror { return try changed(resource, of: item, because: error, now: now) }
@@ -118,14 +117,12 @@ extension DownloadEngine {
 
     func replaceURLs(_ resource: ResourceWork, of item: ItemWork, urls: [String]) throws {
         try index.replaceURLLeases(item.lease, resource.record.id, urls: urls, expires: nil, now: ports.clock.now())
-        resource.urls = try index.urlLeases(resource.record.id)
-        resource.validatorURL = nil
+        resource.sources.replace(with: try index.urlLeases(resource.record.id))
     }
 
     func markURL(_ lease: URLLeaseID?, _ state: URLLeaseRecord.State, _ resource: ResourceWork) {
-        guard let position = resource.urls.firstIndex(where: { $0.id == lease }) else { return }
-        resource.urls[position].state = state
-        try? index.setURLLease(resource.urls[position].id, state: state, rank: resource.urls[position].rank)
+        guard let url = resource.sources.mark(lease, state) else { return }
+        try? index.setURLLease(url.id, state: url.state, rank: url.rank)
     }
 
     func outOfURLs(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws {
@@ -138,22 +135,22 @@ extension DownloadEngine {
         _ transfer: TransferWork, _ resource: ResourceWork, of item: ItemWork, _ error: LectureError, now: Timestamp
     ) throws -> Decision {
         markURL(transfer.lease, .refused, resource)
-        if resource.urls.contains(where: { $0.state == .usable }) {
-            return mayCombine(resource) ? .mirror : try changed(resource, of: item, because: error, now: now)
+        if resource.sources.hasUsable {
+            return resource.mayCombineServers ? .mirror : try changed(resource, of: item, because: error, now: now)
         }
         return try resourceFailed(resource, of: item, error)
     }
-
-    /// Whether another server's bytes may continue where this one's ended. Without a digest nothing shows that both
-    /// have the same file, even if nothing is committed yet: bytes on their way to the disk count as well.
-    func mayCombine(_ resource: ResourceWork) -> Bool { resource.digestIsKnown || resource.stage == .asking }
 
     /// An optional resource fails alone; a required one fails the item.
     func resourceFailed(_ resource: ResourceWork, of item: ItemWork, _ error: LectureError) throws -> Decision {
         if resource.record.role.isRequired {
             try end(item, item.machine.failed(error))
         } else {
-            resource.stage = .failed
+            let ruling = resource.machine.failed()
+            guard ruling != .bug else {
+                try endForBug(item)
+                return .failed
+            }
             resource.record.state = .failed
             abandon(resource, deleting: true)
             // A resource that will never be complete counts neither as missing nor as present.
@@ -161,7 +158,7 @@ extension DownloadEngine {
             try index.markUncommitted(
                 item.lease, resource.record.id, chunks: chunks, bytes: resource.book.committedBytes)
             resource.record.total = nil
-            resource.book = RangeBook(total: nil, grid: resource.record.grid, committed: [])
+            resource.chunks.book = RangeBook(total: nil, grid: resource.record.grid, committed: [])
             try index.updateResource(item.lease, resource.record)
         }
         return .failed
@@ -171,8 +168,8 @@ extension DownloadEngine {
     /// count, so that it does not use up the attempts of the media.
     func countFailure(_ resource: ResourceWork?, of item: ItemWork, now: Timestamp) throws -> Int {
         if let resource, !resource.record.role.isRequired {
-            resource.failures += 1
-            return resource.failures
+            resource.attempts.failed()
+            return resource.attempts.failures
         }
         try apply(item, item.machine.attemptFailed(), now: now)
         return item.machine.status.attempts
@@ -186,9 +183,8 @@ extension DownloadEngine {
         let failures = try countFailure(resource, of: item, now: now)
         if let resource, !resource.sinks.isEmpty {
             // Other transfers of this file still run: use one connection fewer, and open none for a moment.
-            resource.connections = resource.sinks.count
-            resource.trial?.openFailed()
-            resource.notBefore = boot + Backoff().delay(failures: 1, random: ports.random.next())
+            resource.connections.failed(leaving: resource.sinks.count)
+            resource.attempts.wait(until: boot + Backoff().delay(failures: 1, random: ports.random.next()))
             return .retry
         }
         if failures >= settings.maxAttempts {
@@ -204,7 +200,7 @@ extension DownloadEngine {
         if delay > settings.longestHeldWait {
             try end(item, item.machine.retryLater(error: error, until: now + delay, now: now))
         } else if let resource {
-            resource.notBefore = boot + delay
+            resource.attempts.wait(until: boot + delay)
         } else {
             item.loader.wait(until: boot + delay)
         }

@@ -7,11 +7,13 @@ extension DownloadEngine {
     ///
     /// - Returns: false when the item has ended for lack of a key.
     func decideSeal(_ resource: ResourceWork, of item: ItemWork) throws -> Bool {
-        guard resource.stage == .asking else { return true }
+        guard resource.machine.isProbing else { return true }
         guard try ask(resource, of: item) else { return false }
         let grid = RangeBook.grid(total: nil, isSealed: resource.cipher != nil)
         // A transfer that has left a partial chunk behind used the same cipher.
-        if resource.book.grid.lead != grid.lead { resource.book = RangeBook(total: nil, grid: grid, committed: []) }
+        if resource.book.grid.lead != grid.lead {
+            resource.chunks.book = RangeBook(total: nil, grid: grid, committed: [])
+        }
         return true
     }
 
@@ -63,8 +65,7 @@ extension DownloadEngine {
     /// In the transaction that ends the item: a file that was closed without a failure, and whose sealed chunks are all
     /// committed, may be continued under its header.
     func recordClean(_ resource: ResourceWork, of item: ItemWork) throws {
-        guard resource.record.seal == .open, resource.isClosedClean, resource.uncommitted.isEmpty,
-            resource.stage != .failed, resource.record.state != .finalized
+        guard resource.record.seal == .open, resource.machine.isClosedClean, resource.chunks.isAllCommitted
         else { return }
         resource.record.seal = .clean
         try index.updateResource(item.lease, resource.record)

@@ -21,21 +21,19 @@ extension DownloadEngine {
         try completeIfWhole(item, now: now)
     }
 
-    private func isEarly(_ moment: BootInstant?, _ boot: BootInstant) -> Bool { moment.map { boot < $0 } ?? false }
-
     private func advance(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws {
-        switch resource.stage {
-        case .asking:
+        switch resource.machine.state {
+        case .probing:
             // An optional resource waits for the media's length, so that totals do not jump.
-            if resource.record.role != .media, item.media?.stage == .asking { return }
-            if resource.sinks.isEmpty, !isEarly(resource.notBefore, boot) {
+            if resource.record.role != .media, item.media?.machine.isProbing == true { return }
+            if resource.sinks.isEmpty, !resource.attempts.isEarly(boot) {
                 _ = try open(resource, of: item, now: now, boot: boot)
             }
         case .fetching:
             try openPartIfNeeded(resource, of: item)
             if item.isEnding { return }
             if resource.book.isWhole { return try wholeIsCommitted(resource, of: item, now: now) }
-            guard !resource.book.isReceived, !isEarly(resource.notBefore, boot) else { return }
+            guard !resource.book.isReceived, !resource.attempts.isEarly(boot) else { return }
             while resource.sinks.count < wantedConnections(resource, of: item) {
                 guard try open(resource, of: item, now: now, boot: boot) else { break }
             }
@@ -50,8 +48,7 @@ extension DownloadEngine {
         else { return 1 }
         // With its own rate limit a file gains nothing from more connections.
         if settings.rateLimitPerItem != nil { return 1 }
-        if let fixed = settings.connections { return max(1, fixed) }
-        return max(1, min(resource.connections, settings.connectionsLimit))
+        return resource.connections.wanted(fixed: settings.connections, limit: settings.connectionsLimit)
     }
 
     // MARK: Opening
@@ -85,8 +82,7 @@ extension DownloadEngine {
     /// Opens one more transfer of a resource; returns whether it did.
     private func open(_ resource: ResourceWork, of item: ItemWork, now: Timestamp, boot: BootInstant) throws -> Bool {
         guard try hasFields(item) else { return false }
-        let target = resource.redirect.map { (url: $0.url, lease: URLLeaseID?.none) }
-        guard let choice = target ?? pickURL(resource, boot) else {
+        guard let choice = pickURL(resource, boot) else {
             if resource.sinks.isEmpty { try outOfURLs(resource, of: item, now: now) }
             return false
         }
@@ -98,43 +94,39 @@ extension DownloadEngine {
         }
         guard try decideSeal(resource, of: item), try !startsOver(resource, of: item, now: now) else { return false }
         let id = TransferID(newID())
-        guard var assignment = take(id, resource) else { return false }
-        if resource.avoidsRanges {
-            resource.book.restart(id)
+        guard var assignment = resource.take(id) else { return false }
+        if resource.connections.avoidsRanges {
+            resource.chunks.book.restart(id)
             assignment = resource.book.assignments[id] ?? assignment
             abandonRemainders(resource, inside: assignment)
         }
-        let redirect = resource.redirect
-        resource.redirect = nil
-        let lease = redirect == nil ? choice.lease : resource.redirectLease
-        let remainder = resource.remainders.removeValue(forKey: assignment.first)
+        let turn = resource.sources.turn
+        let lease = turn == nil ? choice.lease : turn?.lease
+        resource.sources.opened(lease)
+        let remainder = resource.chunks.takeRemainder(of: assignment.first)
         abandonRemainders(resource, inside: assignment)
         // Bytes that are durable but uncommitted for lack of a length are fetched and written again.
-        resource.unsized = []
+        _ = resource.chunks.takeUnsized()
         let asks = try plan(
             assignment, remainder, resource, lease: lease, isFirstContact: isFirstContact(resource, item))
         let sink = RangeSink(
             id: id, asked: asks.expectation, start: asks.start, border: asks.border,
-            grid: resource.book.grid, learnsGrid: resource.stage == .asking, committed: resource.book.committed,
+            grid: resource.book.grid, learnsGrid: resource.machine.isProbing, committed: resource.book.committed,
             acceptsWholeBody: resource.sinks.isEmpty, remainder: remainder, part: resource.part, post: poster())
         resource.sinks[id] = sink
-        if let lease { resource.contributors.insert(lease) }
         var request = TransferRequest(id: id, url: choice.url, sink: sink)
         request.range = asks.range
         request.ifRange = asks.ifRange
         request.headers =
-            try redirect?.fields
+            try turn?.redirect.fields
             ?? requestHeaders(item, isFirstContact: asks.expectation.isFirstContact, to: origin)
         request.rateLimit = settings.rateLimitPerItem
         request.stallTimeout = settings.stallTimeout
         let size = resource.record.total ?? resource.record.expectedBytes
         request.allowsHTTP2 = (size ?? 0) < settings.largeObjectBytes && governor.usesHTTP2(origin)
-        if resource.sinks.count > 1 {
-            resource.awaited = id
-            resource.wasParallel = true
-        }
+        resource.connections.opened(id, running: resource.sinks.count)
         start(
-            request, sink, item: item, resource: resource, lease: lease, origin: origin, route: redirect?.route,
+            request, sink, item: item, resource: resource, lease: lease, origin: origin, route: turn?.redirect.route,
             from: asks.start, count: asks.border.map { $0 - asks.start }, now: now, boot: boot)
         return true
     }
@@ -145,7 +137,7 @@ extension DownloadEngine {
     private func endsUnasked(
         _ resource: ResourceWork, of item: ItemWork, url: String, now: Timestamp
     ) throws -> Bool {
-        guard resource.record.role == .media, resource.stage == .asking else { return false }
+        guard resource.record.role == .media, resource.machine.isProbing else { return false }
         if Self.isPlaylist(url) {
             try end(item, item.machine.failed(LectureError(.playlistUnsupported)))
             return true
@@ -162,7 +154,7 @@ extension DownloadEngine {
     /// Whether bytes of several answers may be combined: a validator or a digest shows that they belong to one version,
     /// or the user trusts the length.
     private func canCombine(_ resource: ResourceWork) -> Bool {
-        canResume(resource.record) || resource.announcedSHA256 != nil
+        canResume(resource.record) || resource.evidence.announcedSHA256 != nil
     }
 
     /// Discards received bytes that cannot be resumed. Without a validator or a known digest, the file may have changed
@@ -170,15 +162,14 @@ extension DownloadEngine {
     ///
     /// - Returns: whether they were discarded; the next step starts over.
     private func startsOver(_ resource: ResourceWork, of item: ItemWork, now: Timestamp) throws -> Bool {
-        guard resource.stage == .fetching, resource.sinks.isEmpty, !canCombine(resource),
-            resource.book.receivedBytes > 0 || !resource.remainders.isEmpty
+        guard resource.machine.isFetching, resource.sinks.isEmpty, !canCombine(resource), resource.chunks.hasBytes
         else { return false }
         _ = try changed(resource, of: item, because: LectureError(.resumeUnsafe), now: now)
         return true
     }
 
     private func isFirstContact(_ resource: ResourceWork, _ item: ItemWork) -> Bool {
-        resource.stage == .asking && resource.record.role == .media && !item.record.isGateway
+        resource.machine.isProbing && resource.record.role == .media && !item.record.isGateway
     }
 
     /// Whether a URL names a playlist, whatever media type its server gives it.
@@ -217,51 +208,26 @@ extension DownloadEngine {
             range = border.flatMap { ByteRange(start: start, end: $0) }.map(RangeRequest.closed) ?? .from(start)
         }
         // A validator is meaningful only to the server it came from; with a known digest mirrors may differ in it.
-        let owns = resource.validatorURL == nil || resource.validatorURL == lease || lease == nil
+        let owns = resource.sources.owns(lease)
         var asked = Expectation()
         asked.role = resource.record.role
         asked.range = range
         asked.total = total ?? resource.record.expectedBytes
-        asked.validator = owns && resource.stage != .asking ? resource.validator : nil
+        asked.validator = owns && !resource.machine.isProbing ? resource.validator : nil
         asked.digestIsKnown = resource.digestIsKnown
         asked.maximumBytes = resource.record.expectedBytes
         asked.isFirstContact = isFirstContact
         asked.checksFirstBytes = !settings.acceptsAny && !resource.isRepair
         asked.space = try space(for: resource)
         // After the validator has changed under a known digest, If-Range would only return the whole, not the range.
-        let isConditional = range != nil && owns && !resource.validatorWasChanged
+        let isConditional = range != nil && owns && !resource.evidence.validatorWasChanged
         let ifRange = isConditional ? resource.validator.ifRangeValue : nil
         asked.sentIfRange = ifRange != nil
         return (start, border, range, ifRange, asked)
     }
 
-    /// Assigns absent chunks to a transfer, or half of the largest remainder.
-    private func take(_ id: TransferID, _ resource: ResourceWork) -> RangeBook.Assignment? {
-        if let run = resource.book.begin(id, started: resource.remainders.keys) { return run }
-        guard !resource.sinks.isEmpty else { return nil }
-        // With a chunk's length on each side a split always gains; below that the tail is not split.
-        let minimum = max(resource.book.grid.length, RangeSink.blockBytes)
-        guard let cut = resource.book.split(id, minimum: minimum, position: resource.position) else { return nil }
-        guard let victim = resource.sinks[cut.victim] else {
-            resource.book.giveBack(taker: id, to: cut.victim)
-            return nil
-        }
-        let grid = resource.book.grid
-        let border = grid.chunk(at: victim.lower(border: grid.start(of: cut.victimEnd), grid: grid))
-        guard border < cut.taken.end ?? 0 else {
-            resource.book.giveBack(taker: id, to: cut.victim)
-            return nil
-        }
-        if border > cut.victimEnd { resource.book.moveBorder(victim: cut.victim, taker: id, to: border) }
-        return resource.book.assignments[id]
-    }
-
     private func abandonRemainders(_ resource: ResourceWork, inside assignment: RangeBook.Assignment) {
-        for (chunk, remainder) in resource.remainders.sorted(by: { $0.key < $1.key })
-        where chunk >= assignment.first && chunk < assignment.end ?? .max {
-            resource.remainders[chunk] = nil
-            command(resource, .abandon(remainder.stream))
-        }
+        for stream in resource.chunks.takeStreams(inside: assignment) { command(resource, .abandon(stream)) }
     }
 
     private func requestHeaders(
@@ -315,9 +281,9 @@ extension DownloadEngine {
     func recordEnd(of transfer: TransferWork, _ report: TransferReport) {
         transfer.resource?.sinks[transfer.id] = nil
         transfer.item?.loader.ended(transfer.id)
-        if let resource = transfer.resource, let lease = transfer.lease, report.outcome.bodyBytes > 65_536 {
-            let speed = Double(report.outcome.bodyBytes) / max(0.001, report.outcome.elapsed.secondsDouble)
-            resource.speeds[lease] = resource.speeds[lease].map { $0 * 0.5 + speed * 0.5 } ?? speed
+        if let lease = transfer.lease {
+            let (bytes, elapsed) = (report.outcome.bodyBytes, report.outcome.elapsed)
+            transfer.resource?.sources.measured(lease, bytes: bytes, in: elapsed)
         }
         governor.ended(transfer.origin, governorOutcome(report))
         recordHTTP2(of: transfer, report)
@@ -350,7 +316,7 @@ extension DownloadEngine {
             transfers[id]?.speed.measure(resource.position(id), at: boot)
         }
         for item in inOrder where !item.isEnding {
-            for resource in item.resources where resource.stage == .fetching {
+            for resource in item.resources where resource.machine.isFetching {
                 tryConnections(resource, of: item, boot: boot)
                 replaceSlow(resource, boot: boot)
             }
@@ -361,50 +327,20 @@ extension DownloadEngine {
         guard settings.connections == nil, resource.record.acceptsRanges, resource.record.total != nil,
             !resource.sinks.isEmpty
         else { return }
-        let eldest = resource.sinks.keys.min { $0.value < $1.value }
-        let origin = eldest.flatMap { transfers[$0]?.origin }
-        guard let origin else { return }
-        let received = UInt64(clamping: resource.receivedBytes)
-        var trial = resource.trial ?? makeTrial(resource, origin: origin, received: received, boot: boot)
-        if let newest = resource.awaited, resource.position(newest) > transfers[newest]?.span.start ?? .max {
-            trial.opened(totalBytes: received, at: boot)
-            resource.awaited = nil
-        }
-        switch trial.progressed(totalBytes: received, at: boot) {
-        case .none: break
-        case .openAnother:
-            // With less than this left, a new connection would hardly pay off.
-            let missing = resource.book.missingBytes(position: resource.position)
-            if missing > 4 * RangeTrial.windowBytes {
-                resource.connections = min(settings.connectionsLimit, resource.sinks.count + 1)
-            } else {
-                trial.openFailed()
-            }
-        case .closeNewest:
-            resource.connections = max(1, resource.sinks.count - 1)
-            if let newest = resource.sinks.keys.max(by: { $0.value < $1.value }), resource.sinks.count > 1 {
-                cancel([newest])
-            }
-        }
-        if let outcome = trial.outcome { governor.remember(outcome, for: origin, at: boot) }
-        resource.trial = trial
-    }
-
-    /// Makes a trial; if an earlier one showed within the last minutes that a second connection does not help, none is
-    /// opened.
-    private func makeTrial(
-        _ resource: ResourceWork, origin: Origin, received: UInt64, boot: BootInstant
-    ) -> RangeTrial {
-        let known = governor.trial(of: origin, at: boot)
-        return RangeTrial(
-            connections: resource.sinks.count, limit: known?.helped == false ? 1 : settings.connectionsLimit,
-            totalBytes: received, at: boot)
+        guard let origin = resource.running.first.flatMap({ transfers[$0]?.origin }) else { return }
+        let result = resource.connections.measure(
+            running: resource.sinks.count, received: UInt64(clamping: resource.receivedBytes),
+            missing: { resource.book.missingBytes(position: resource.position) }, limit: settings.connectionsLimit,
+            known: governor.trial(of: origin, at: boot),
+            delivers: { resource.position($0) > transfers[$0]?.span.start ?? .max }, at: boot)
+        if result.closesNewest, let newest = resource.running.last { cancel([newest]) }
+        if let outcome = result.outcome { governor.remember(outcome, for: origin, at: boot) }
     }
 
     /// Replaces a connection that is ten seconds old and slower than a quarter of the others' mean speed.
     private func replaceSlow(_ resource: ResourceWork, boot: BootInstant) {
         guard resource.sinks.count > 1 else { return }
-        let running = resource.sinks.keys.sorted { $0.value < $1.value }.compactMap { transfers[$0] }
+        let running = resource.running.compactMap { transfers[$0] }
         for transfer in running where boot - transfer.startedBoot > .seconds(10) {
             let others = running.filter { $0.id != transfer.id }
             let mean = others.reduce(0) { $0 + $1.speed.bytesPerSecond } / Double(max(1, others.count))

@@ -270,7 +270,7 @@ package final class DownloadEngine {
 
     /// Ends the transfers of a resource and closes its part file, without waiting for either.
     func abandon(_ resource: ResourceWork, deleting: Bool) {
-        cancel(resource.sinks.keys.sorted { $0.value < $1.value })
+        cancel(resource.running)
         command(resource, .close(deleting: deleting))
         resource.sinks = [:]
     }

@@ -189,14 +189,14 @@ enum GrantStage {
 
 /// The route of a request: the first request's fields and server, and the number of redirects since. Credentials belong
 /// to the first server, so that one that was dropped never comes back on a later hop.
-struct Route {
+struct Route: Sendable, Equatable {
     var fields: HeaderFields
     var origin: Origin
     var hops = 0
 }
 
 /// A URL that a redirect leads to.
-struct Redirect {
+struct Redirect: Sendable, Equatable {
     var url: String
     var fields: HeaderFields
     var route: Route
@@ -204,93 +204,23 @@ struct Redirect {
 
 /// One resource of an item, in memory.
 final class ResourceWork {
-    /// The stages of a resource.
-    enum Stage {
-        /// Nothing is known of it; the first transfer finds out.
-        case asking
-        /// Its path is fixed; bytes are being received.
-        case fetching
-        /// All chunks are committed; the digest of the whole is computed.
-        case digesting
-        /// Chunks of an earlier opening are checked against their proofs.
-        case checking
-        /// It is being moved to its final name.
-        case finalizing
-        /// It has its final name.
-        case finalized
-        /// It cannot be downloaded.
-        case failed
-    }
-
     let token: PartToken
     let part: any PartFile
     var record: ResourceRecord
-    var book: RangeBook
-    var stage: Stage
-    var urls: [URLLeaseRecord]
+    var machine: ResourceMachine
+    var sources: ResourceSources
+    var connections = Connections()
+    var chunks: ChunkLedger
+    var attempts = Attempts()
+    var evidence: Evidence
+    /// Its running transfers.
     var sinks: [TransferID: RangeSink] = [:]
-    var remainders: [Int: ChunkRemainder] = [:]
-    var redirect: Redirect?
-    /// The URL the redirect came from.
-    var redirectLease: URLLeaseID?
-    /// How often in a row each URL failed.
-    var urlFailures: [URLLeaseID: Int] = [:]
-    /// How often since the last progress a URL was refused that had delivered bytes before.
-    var refusals = 0
-    /// Bytes a second of each URL.
-    var speeds: [URLLeaseID: Double] = [:]
-    /// The digest of the whole that the server's answers announce (`Repr-Digest`). It belongs to the version, so it
-    /// is not stored as something the user expects.
-    var announcedSHA256: [UInt8]?
-    /// The server's validator changed while the digest let the download go on.
-    var validatorWasChanged = false
-    /// The server gets ranges wrong: the whole is requested, and committed chunks are skipped.
-    var avoidsRanges = false
-    /// The part file was asked to close.
-    var isClosing = false
-    /// No new transfer before this moment.
-    var notBefore: BootInstant?
-    /// Whether several transfers of it ran at once.
-    var wasParallel = false
-    /// Connections the trial or the settings allow.
-    var connections = 1
-    /// Measures whether more connections help; starts with the first bytes.
-    var trial: RangeTrial?
-    /// The connection the trial waits for.
-    var awaited: TransferID?
-    /// The URL whose answers made the stored validator.
-    var validatorURL: URLLeaseID?
-    /// URLs that delivered bytes of this version.
-    var contributors: Set<URLLeaseID> = []
-    /// The part file was asked to open.
-    var isOpen = false
-    /// The part file has reported that it is open.
-    var hasOpened = false
-    /// The part file has reported that it is closed.
-    var isClosed = true
-    /// Bytes gained since the last progress.
-    var gained: UInt64 = 0
-    /// Attempts without progress, for an optional resource; those of others count for the item.
-    var failures = 0
-    /// Chunks that were committed before this opening of the part file, and not yet checked against their proofs since.
-    var resumed: ChunkSet
-    /// Answers that delivered bytes of this version; an earlier run counts as two, since its number is unknown.
-    var answers = 0
-    /// The length is known only from the end of an answer, which may have been a cut.
-    var endGaveLength = false
     /// Seals its files; nil for unencrypted ones, and before it was looked up.
     var cipher: (any ContentCipher)?
-    /// Whether the part file was closed with no sealed chunks other than those it has reported.
-    var isClosedClean = false
-    /// Chunks that the part file has reported, or that were once committed, and that are not committed now: their
-    /// segments are sealed under the file's header.
-    var uncommitted: Set<Int> = []
-    /// Whether an earlier run may have stored pieces of its chunks that were not looked up.
-    var mayHavePieces: Bool
+    /// Whether an earlier run may have stored pieces of its chunks.
+    let mayHavePieces: Bool
     /// Whether its version was complete before, and only lacks some chunks: its first bytes were inspected then.
     var isRepair = false
-    /// Durable chunks that may be the short last one of a resource of unknown length.
-    var unsized: [WrittenChunk] = []
 
     init(
         token: PartToken, part: any PartFile, record: ResourceRecord, committed: [Int], urls: [URLLeaseRecord]
@@ -298,50 +228,65 @@ final class ResourceWork {
         self.token = token
         self.part = part
         self.record = record
-        self.urls = urls
-        book = RangeBook(total: record.total, grid: record.grid, committed: committed)
-        resumed = book.committed
+        sources = ResourceSources(urls)
+        let book = RangeBook(total: record.total, grid: record.grid, committed: committed)
+        chunks = ChunkLedger(book)
+        machine = ResourceMachine(record.state, committed: book.committed)
+        evidence = Evidence(hasEarlierBytes: !committed.isEmpty)
         mayHavePieces = record.state == .planned
-        answers = committed.isEmpty ? 0 : 2
-        stage =
-            switch record.state {
-            case .absent: .asking
-            case .planned, .committed: .fetching
-            case .finalized: .finalized
-            case .failed: .failed
-            }
     }
+
+    var book: RangeBook { chunks.book }
 
     /// Whether the user or the gateway named the expected digest, so that the final check decides whatever the sources.
     var digestIsKnown: Bool { record.expectedSHA256 != nil }
 
-    /// Whether only the disk remains to finish.
-    var isReceived: Bool {
-        switch stage {
-        case .asking, .digesting, .checking: false
-        case .fetching: book.isReceived && sinks.isEmpty
-        case .finalizing, .finalized, .failed: true
-        }
-    }
-
-    /// Whether fetching a wrong file again may give other bytes: it was combined from several answers, may have been
-    /// cut, or the server itself announces the expected digest. A single answer of known length is what the server has.
-    var mayBeBetterNextTime: Bool {
-        answers > 1 || endGaveLength || record.expectedSHA256 == nil || announcedSHA256 == record.expectedSHA256
-    }
-
     /// The digest the whole must have.
-    var dueSHA256: [UInt8]? { record.expectedSHA256 ?? announcedSHA256 }
+    var dueSHA256: [UInt8]? { record.expectedSHA256 ?? evidence.announcedSHA256 }
+
+    /// Whether only the disk remains to finish.
+    var isReceived: Bool { machine.isReceived(hasAllBytes: book.isReceived && sinks.isEmpty) }
 
     var validator: Validator { record.validator }
 
+    /// Whether another server's bytes may continue where this one's ended. Without a digest nothing shows that both
+    /// have the same file, even if nothing is committed yet: bytes on their way to the disk count as well.
+    var mayCombineServers: Bool { digestIsKnown || machine.isProbing }
+
     func position(_ id: TransferID) -> UInt64 { sinks[id]?.position ?? 0 }
 
+    /// The byte after the last one that a running transfer has received.
+    var furthestPosition: UInt64 { sinks.values.reduce(0) { max($0, $1.position) } }
+
+    /// Its running transfers, the oldest first.
+    var running: [TransferID] { sinks.keys.sorted { $0.value < $1.value } }
+
     var receivedBytes: Int64 {
-        guard let total = record.total else {
-            return Int64(clamping: sinks.values.reduce(book.committedBytes) { max($0, $1.position) })
-        }
+        guard let total = record.total else { return Int64(clamping: max(book.committedBytes, furthestPosition)) }
         return Int64(clamping: total - book.missingBytes(position: position))
+    }
+
+    /// Assigns absent chunks to a new transfer, or half of the largest remainder.
+    ///
+    /// - Returns: nil when there is too little left to share.
+    func take(_ id: TransferID) -> RangeBook.Assignment? {
+        if let run = chunks.book.begin(id, started: chunks.remainders.keys) { return run }
+        guard !sinks.isEmpty else { return nil }
+        // With a chunk's length on each side a split always gains; below that the tail is not split.
+        let grid = book.grid
+        let minimum = max(grid.length, RangeSink.blockBytes)
+        guard let cut = chunks.book.split(id, minimum: minimum, position: position) else { return nil }
+        guard let victim = sinks[cut.victim] else {
+            chunks.book.giveBack(taker: id, to: cut.victim)
+            return nil
+        }
+        let border = grid.chunk(at: victim.lower(border: grid.start(of: cut.victimEnd), grid: grid))
+        guard border < cut.taken.end ?? 0 else {
+            chunks.book.giveBack(taker: id, to: cut.victim)
+            return nil
+        }
+        if border > cut.victimEnd { chunks.book.moveBorder(victim: cut.victim, taker: id, to: border) }
+        return book.assignments[id]
     }
 }
 
