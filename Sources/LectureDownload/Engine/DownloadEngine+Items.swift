@@ -8,66 +8,35 @@ extension DownloadEngine {
     func loaderEnded(
         _ transfer: TransferWork, _ report: TransferReport, _ item: ItemWork, now: Timestamp
     ) throws -> Decision {
-        if item.isEnding || item.loader.running != nil { return .ended }
-        let host = transfer.origin.host
-        switch report.verdict {
-        case nil:
-            guard case .failed(let curl, let detail) = report.outcome.end else { return .cancelled }
-            let error = LectureError.belowHTTP(curl, detail, host: host)
-            return try loaderFailed(item, error, isFinal: error.isFinalForURL, now: now)
-        case .descriptor:
-            guard report.outcome.end == .complete, let document = report.document else {
-                return try loaderFailed(
-                    item, LectureError(.descriptorUnreadable, detail: host), isFinal: false, now: now)
-            }
-            return try descriptorCame(document, item, host: host, now: now)
-        case .body, .noRanges:
-            // The link is the media itself; it is requested again as such.
-            guard item.resources.isEmpty else {
-                return try loaderFailed(
-                    item, LectureError(.descriptorUnreadable, detail: host), isFinal: true, now: now)
-            }
+        let isLate = item.isEnding || item.loader.running != nil
+        let ended = EndedLoader(
+            report, host: transfer.origin.host, isLate: isLate, isKnown: !item.resources.isEmpty)
+        switch ended.ruling {
+        case .proceed(let decision): return decision
+        case .tryAgain(let error): return try tryAgain(nil, of: item, error, now: now)
+        case .fail(let error): return try loaderFailed(item, error)
+        case .readDescriptor(let document): return try descriptorCame(document, item, host: ended.host, now: now)
+        case .takeAsMedia:
             try beginVersion(item, requests: [item.record.directResource], now: now)
             return .media
-        case .redirect(let target):
-            return try followLoader(target, transfer, item, now: now)
+        case .follow(let target): return try followLoader(target, transfer, item)
         case .wait(let wait, let status):
             return try serverAsksToWait(wait, status: status, transfer, item, now: now)
-        case .retry(let code):
-            return try loaderFailed(item, LectureError(code, detail: host), isFinal: false, now: now)
-        case .renewLease(let status):
-            return try loaderRefused(.status(status), report, item, host: host, now: now)
-        case .refuse(let code):
-            return try loaderRefused(code, report, item, host: host, now: now)
-        case .empty, .changed, .rangeBeyondEnd:
-            return try loaderFailed(item, LectureError(.descriptorEmpty, detail: host), isFinal: true, now: now)
         }
     }
 
-    private func followLoader(
-        _ target: String, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
-    ) throws -> Decision {
+    private func followLoader(_ target: String, _ transfer: TransferWork, _ item: ItemWork) throws -> Decision {
         do throws(LectureError) {
             item.loader.follow(try redirect(to: target, of: transfer))
             return .redirect
         } catch {
-            return try loaderFailed(item, error, isFinal: true, now: now)
+            return try loaderFailed(item, error)
         }
     }
 
-    private func loaderRefused(
-        _ code: LectureError.Code, _ report: TransferReport, _ item: ItemWork, host: String, now: Timestamp
-    ) throws -> Decision {
-        let body = report.outcome.end == .complete ? report.document : nil
-        return try loaderFailed(item, GatewayRefusal.error(code, body: body, host: host), isFinal: true, now: now)
-    }
-
-    func loaderFailed(_ item: ItemWork, _ error: LectureError, isFinal: Bool, now: Timestamp) throws -> Decision {
-        if isFinal {
-            try end(item, item.machine.failed(error))
-            return .failed
-        }
-        return try tryAgain(nil, of: item, error, now: now)
+    private func loaderFailed(_ item: ItemWork, _ error: LectureError) throws -> Decision {
+        try end(item, item.machine.failed(error))
+        return .failed
     }
 
     /// A link that was taken for media turned out to be a gateway's.
@@ -181,26 +150,22 @@ extension DownloadEngine {
     /// Discards the version being built and its files; a new version starts.
     func restart(_ item: ItemWork, because error: LectureError, now: Timestamp) throws -> Decision {
         item.restarts.count += 1
-        guard item.restarts.count <= 3 else {
-            try end(item, item.machine.failed(error), discarding: true)
-            return .failed
+        let ruling = DiscardedVersion(
+            because: error, count: item.restarts.count, isGateway: item.record.isGateway,
+            urlsDisagree: item.resources.contains(where: \.sources.hasDisagreement)
+        ).ruling
+        switch ruling {
+        case .failItem(let error): try end(item, item.machine.failed(error), discarding: true)
+        case .askGateway, .fetchAgain:
+            let requests = item.resources.map(\.request)
+            // Over one connection all bytes come from one server.
+            if item.resources.contains(where: \.connections.wasParallel) { item.restarts.isUneven = true }
+            try abandonVersion(item)
+            if ruling == .fetchAgain { try beginVersion(item, requests: requests, now: now) }
+            // Without a version the next `advance` asks the gateway, which may describe the new bytes.
+            try apply(item, item.machine.restarted(), now: now)
         }
-        let requests = item.resources.map { resource in
-            var request = ResourceRequest(
-                role: resource.record.role, name: resource.record.name,
-                urls: resource.sources.usableURLs)
-            request.expectedSHA256 = resource.record.expectedSHA256
-            request.expectedBytes = resource.record.expectedBytes
-            return request
-        }
-        // Over one connection all bytes come from one server.
-        if item.resources.contains(where: \.connections.wasParallel) { item.restarts.isUneven = true }
-        let isGatewayTrusted = !item.resources.contains(where: \.sources.hasDisagreement)
-        try abandonVersion(item)
-        if !(item.record.isGateway && isGatewayTrusted) { try beginVersion(item, requests: requests, now: now) }
-        // Without a version the next `advance` asks the gateway, which may describe the new bytes.
-        try apply(item, item.machine.restarted(), now: now)
-        return .restart
+        return ruling.decision
     }
 
     private func abandonVersion(_ item: ItemWork) throws {

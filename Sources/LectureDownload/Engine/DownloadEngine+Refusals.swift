@@ -47,36 +47,30 @@ extension DownloadEngine {
     func serverAsksToWait(
         _ wait: RetryAfter?, status: Int, _ transfer: TransferWork, _ item: ItemWork, now: Timestamp
     ) throws -> Decision {
-        let boot = ports.clock.boot()
         let failures = try countFailure(transfer.resource, of: item, now: now)
-        let backoff = Backoff().delay(failures: failures, random: ports.random.next())
-        // A repeated wait of zero is not obeyed literally.
-        let delay = max(wait?.delay ?? .zero, backoff)
-        let isLong = delay > settings.longestHeldWait
-        if isLong, let resource = transfer.resource, canTurn(resource, from: transfer.lease) {
-            turnToMirror(resource, from: transfer.lease)
-            return .mirror
+        var requested = RequestedWait(
+            wait, status: status, host: transfer.origin.host, failures: failures, settings: settings)
+        requested.isLoader = transfer.resource == nil
+        requested.isOptional = transfer.resource?.record.role.isRequired == false
+        requested.hasMirror = transfer.resource.map { canTurn($0, from: transfer.lease) } ?? false
+        requested.othersRun = item.hasTransfers
+        let ruling = requested.ruling(random: ports.random.next)
+        switch ruling {
+        case .turnToMirror: if let resource = transfer.resource { turnToMirror(resource, from: transfer.lease) }
+        case .hold(let pause): hold(transfer.resource, of: item, for: pause)
+        case .stop(let error, let pause):
+            try end(item, item.machine.stopped(.serverWait, error: error, until: now + pause, now: now))
+        case .failResource(let error):
+            if let resource = transfer.resource { return try resourceFailed(resource, of: item, error) }
+        case .failItem(let error): try end(item, item.machine.failed(error))
         }
-        let error = LectureError(.status(status), detail: transfer.origin.host)
-        if let resource = transfer.resource, !resource.record.role.isRequired,
-            isLong || failures > settings.maxAttempts
-        {
-            return try resourceFailed(resource, of: item, error)
-        }
-        if failures > settings.maxAttempts * 2 {
-            try end(item, item.machine.failed(error))
-            return .failed
-        }
-        if isLong, !item.hasTransfers {
-            let error = LectureError(.serverWait, detail: transfer.origin.host)
-            try end(item, item.machine.stopped(.serverWait, error: error, until: now + delay, now: now))
-        } else if let resource = transfer.resource {
-            // With others running, the item is stopped when the last has ended and the server still asks to wait.
-            resource.attempts.wait(until: boot + min(delay, settings.longestHeldWait))
-        } else {
-            item.loader.wait(until: boot + delay)
-        }
-        return .wait
+        return ruling.decision
+    }
+
+    /// The next transfer of a file, or of the loader, waits.
+    private func hold(_ resource: ResourceWork?, of item: ItemWork, for pause: Duration) {
+        let moment = ports.clock.boot() + pause
+        if let resource { resource.attempts.wait(until: moment) } else { item.loader.wait(until: moment) }
     }
 
     /// 401, 403, 404, 410: the URL is no longer valid, but the bytes are. Try another URL, then the resolver, then
@@ -179,31 +173,24 @@ extension DownloadEngine {
     func tryAgain(
         _ resource: ResourceWork?, of item: ItemWork, _ error: LectureError, now: Timestamp
     ) throws -> Decision {
-        let boot = ports.clock.boot()
         let failures = try countFailure(resource, of: item, now: now)
-        if let resource, !resource.sinks.isEmpty {
-            // Other transfers of this file still run: use one connection fewer, and open none for a moment.
-            resource.connections.failed(leaving: resource.sinks.count)
-            resource.attempts.wait(until: boot + Backoff().delay(failures: 1, random: ports.random.next()))
-            return .retry
+        var attempt = FailedAttempt(error, failures: failures, settings: settings)
+        attempt.isOptional = resource?.record.role.isRequired == false
+        attempt.othersRun = resource?.sinks.isEmpty == false
+        let ruling = attempt.ruling(random: ports.random.next)
+        switch ruling {
+        case .useFewer(let pause):
+            if let resource { resource.connections.failed(leaving: resource.sinks.count) }
+            hold(resource, of: item, for: pause)
+        case .wait(let pause): hold(resource, of: item, for: pause)
+        case .postpone(let error, let pause):
+            try end(item, item.machine.retryLater(error: error, until: now + pause, now: now))
+        case .failResource(let error):
+            if let resource { return try resourceFailed(resource, of: item, error) }
+        case .stopForNetwork(let error, let pause):
+            try end(item, item.machine.stopped(.network, error: error, until: now + pause, now: now))
+        case .failItem(let error): try end(item, item.machine.failed(error))
         }
-        if failures >= settings.maxAttempts {
-            if let resource, !resource.record.role.isRequired { return try resourceFailed(resource, of: item, error) }
-            if error.isNetworkFailure {
-                try end(item, item.machine.stopped(.network, error: error, until: now + .seconds(60), now: now))
-            } else {
-                try end(item, item.machine.failed(error))
-            }
-            return .failed
-        }
-        let delay = Backoff().delay(failures: failures, random: ports.random.next())
-        if delay > settings.longestHeldWait {
-            try end(item, item.machine.retryLater(error: error, until: now + delay, now: now))
-        } else if let resource {
-            resource.attempts.wait(until: boot + delay)
-        } else {
-            item.loader.wait(until: boot + delay)
-        }
-        return .retry
+        return ruling.decision
     }
 }

@@ -253,6 +253,14 @@ final class ResourceWork {
     /// have the same file, even if nothing is committed yet: bytes on their way to the disk count as well.
     var mayCombineServers: Bool { digestIsKnown || machine.isProbing }
 
+    /// What another version of it would be requested with.
+    var request: ResourceRequest {
+        var request = ResourceRequest(role: record.role, name: record.name, urls: sources.usableURLs)
+        request.expectedSHA256 = record.expectedSHA256
+        request.expectedBytes = record.expectedBytes
+        return request
+    }
+
     func position(_ id: TransferID) -> UInt64 { sinks[id]?.position ?? 0 }
 
     /// The byte after the last one that a running transfer has received.
