@@ -12,8 +12,7 @@ extension DownloadEngine {
 
     /// Stores what the transfers that take long for a chunk have of it.
     func keepPieces(boot: BootInstant) throws {
-        if let lastPieces, boot - lastPieces < settings.pieceInterval { return }
-        lastPieces = boot
+        guard paces.pieces.isDue(every: settings.pieceInterval, at: boot) else { return }
         for item in inOrder {
             try guardingLease(of: item) {
                 for resource in item.resources where keepsPieces(resource) {

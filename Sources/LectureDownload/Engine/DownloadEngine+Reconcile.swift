@@ -16,7 +16,7 @@ extension DownloadEngine {
             try chores(now: now, boot: boot)
             try removeUnwanted(now: now, boot: boot)
             try clearOrphans()
-            if closedUntil == nil { try claim(now: now) }
+            if rate.closedUntil == nil { try claim(now: now) }
         }
         for item in inOrder {
             try guardingLease(of: item) { try advance(item, now: now, boot: boot) }
@@ -24,7 +24,7 @@ extension DownloadEngine {
         flushIfDue(boot: boot)
         try keepPieces(boot: boot)
         try reportProgress(boot: boot)
-        if isStopping, items.isEmpty, removing.isEmpty, deleting.isEmpty, publishing.isEmpty, !isStopped {
+        if isStopping, items.isEmpty, removals.count == 0, deleting.isEmpty, publishing.isEmpty, !isStopped {
             isStopped = true
             notices.append(.stopped)
         }
@@ -36,9 +36,9 @@ extension DownloadEngine {
     /// When the next step is due.
     func nextStep(boot: BootInstant) -> BootInstant? {
         if isStopped { return nil }
-        if let failedUntil { return failedUntil }
-        if !unchecked.isEmpty, !isStopping { return boot }
-        if !items.isEmpty || !removing.isEmpty { return boot + settings.groupInterval }
+        if let retry = failedSteps.retry { return retry }
+        if orphans.hasUnchecked, !isStopping { return boot }
+        if !items.isEmpty || removals.count > 0 { return boot + settings.groupInterval }
         return boot + .milliseconds(500)
     }
 
@@ -71,8 +71,7 @@ extension DownloadEngine {
 
     /// Work that is due at most once a second.
     private func chores(now: Timestamp, boot: BootInstant) throws {
-        if let lastChore, boot - lastChore < .seconds(1) { return }
-        lastChore = boot
+        guard paces.chores.isDue(every: .seconds(1), at: boot) else { return }
         try followTimetable(now: now)
         try index.requeueDue(run: run, now: now)
         try deleteDiscarded()
@@ -87,21 +86,10 @@ extension DownloadEngine {
     }
 
     private func followTimetable(now: Timestamp) throws {
-        let minute = ports.clock.minuteOfWeek(now)
-        let rate = settings.timetable?.rate(atMinuteOfWeek: minute) ?? .full
-        closedUntil = nil
-        if rate == .off {
-            let minutes = settings.timetable?.nextChange(after: minute) ?? Timetable.minutesOfWeek
-            closedUntil = Timestamp(milliseconds: now.milliseconds / 60_000 * 60_000) + .seconds(minutes * 60)
+        if let limit = rate.follow(settings, atMinuteOfWeek: ports.clock.minuteOfWeek(now), now: now) {
+            effects.append(.transfer(.limitRate(limit.bytesPerSecond)))
         }
-        var bound = settings.rateLimit
-        if case .limited(let bytes) = rate { bound = min(bound ?? .max, Int(clamping: bytes)) }
-        if !hasRateInForce || bound != rateInForce {
-            rateInForce = bound
-            hasRateInForce = true
-            effects.append(.transfer(.limitRate(bound)))
-        }
-        guard let closedUntil else { return }
+        guard let closedUntil = rate.closedUntil else { return }
         let error = LectureError(.schedule)
         for item in inOrder where !item.isEnding {
             try end(item, item.machine.stopped(.schedule, error: error, until: closedUntil, now: now))
@@ -156,35 +144,23 @@ extension DownloadEngine {
 
     /// Removes lectures that are no longer wanted, after their work has ended.
     private func removeUnwanted(now: Timestamp, boot: BootInstant) throws {
-        undeletable = undeletable.filter { $0.value > boot }
         // The limit includes those that have to wait, so that they do not hide the others.
-        for id in try index.contentsToRemove(limit: 16 + undeletable.count)
-        where items[id] == nil && !removing.contains(id) && undeletable[id] == nil {
+        for id in try index.contentsToRemove(limit: 16 + removals.waiting(at: boot))
+        where items[id] == nil && removals.mayBegin(id) {
             guard let record = try index.claim(content: id, owner: owner, now: now) else { continue }
-            removing.insert(id)
+            removals.began(id, record.lease, record.content.key)
             try index.setStatus(record.lease, ItemStatus(.removing), now: now)
-            removalLeases[id] = (record.lease, record.content.key)
             delete(try index.paths(id), for: .content(id))
         }
     }
 
-    /// Once in an engine's life: a crash between the last row and the last file of a removal leaves an orphaned file.
+    /// Deletes files that no row refers to.
     private func clearOrphans() throws {
-        if !hasListed {
-            hasListed = true
-            isClearing = true
-            effects.append(.list)
-        }
-        guard !unchecked.isEmpty else { return }
-        // A slice per step, so that a large store does not delay a commit.
-        let slice = unchecked.suffix(500)
-        unchecked.removeLast(slice.count)
-        let suffix = ".part"
-        let orphans = try slice.map { $0.hasSuffix(suffix) ? String($0.dropLast(suffix.count)) : $0 }
-            .filter { try index.isOrphan(path: $0) }
-        guard !orphans.isEmpty else { return }
-        isClearing = true
-        delete(orphans, for: .orphans)
+        if orphans.needsList() { effects.append(.list) }
+        let paths = try orphans.takeSlice().filter { try index.isOrphan(path: $0) }
+        guard !paths.isEmpty else { return }
+        orphans.deletes()
+        delete(paths, for: .orphans)
     }
 
     /// Deletes files away from this executor, after the commit.
@@ -194,18 +170,16 @@ extension DownloadEngine {
 
     func deletionEnded(_ purpose: DeletionPurpose, _ error: LectureError?) throws {
         switch purpose {
-        case .orphans: isClearing = false
+        case .orphans: orphans.deleted()
         case .version(let version):
             deleting.remove(version)
             if error == nil { try index.forgetVersion(version) }
         case .content(let content):
-            removing.remove(content)
-            guard let (lease, key) = removalLeases.removeValue(forKey: content) else { return }
+            guard let (lease, key) = removals.ended(content) else { return }
             do {
                 if let error {
                     try index.release(lease)
-                    // The delay used after any disk error; an immediate retry would keep the engine from becoming idle.
-                    undeletable[content] = ports.clock.boot() + .seconds(30)
+                    removals.failed(content, at: ports.clock.boot())
                     notices.append(.storeFailed(error))
                 } else {
                     try index.deleteContent(lease)
@@ -219,8 +193,7 @@ extension DownloadEngine {
     }
 
     private func flushIfDue(boot: BootInstant) {
-        if let lastFlush, boot - lastFlush < settings.groupInterval { return }
-        lastFlush = boot
+        guard paces.flushes.isDue(every: settings.groupInterval, at: boot) else { return }
         for item in inOrder {
             for resource in item.resources where resource.machine.isWriting {
                 command(resource, .flush)
@@ -229,8 +202,7 @@ extension DownloadEngine {
     }
 
     private func reportProgress(boot: BootInstant) throws {
-        if let lastProgress, boot - lastProgress < settings.progressInterval { return }
-        lastProgress = boot
+        guard paces.progress.isDue(every: settings.progressInterval, at: boot) else { return }
         for item in inOrder {
             let bytes = item.receivedBytes
             guard item.report.measure(bytes, at: boot) || item.hasTransfers else { continue }

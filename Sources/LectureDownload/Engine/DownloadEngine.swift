@@ -76,10 +76,8 @@ package final class DownloadEngine {
     /// Servers whose stored limits and waits were looked up.
     var knownOrigins: Set<Origin> = []
     var http2Failures: [Origin: Int] = [:]
-    var removing: Set<ContentID> = []
-    var removalLeases: [ContentID: (lease: ContentLease, key: ContentKey)] = [:]
-    /// Items whose files could not be deleted, and when that is tried again.
-    var undeletable: [ContentID: BootInstant] = [:]
+    var removals = Removals()
+    var orphans = Orphans()
     var deleting: Set<VersionID> = []
     var publishing: [ContentID: Int] = [:]
     /// What is performed after the commit of this step, in this order.
@@ -91,18 +89,9 @@ package final class DownloadEngine {
     /// Whether a target state may have changed.
     var needsStep = true
     var seenDataVersion: Int64 = -1
-    var lastChore: BootInstant?
-    var lastProgress: BootInstant?
-    var lastFlush: BootInstant?
-    var lastPieces: BootInstant?
-    /// The rate limit in force, from the settings and the timetable.
-    var rateInForce: Int?
-    var hasRateInForce = false
-    /// When the timetable allows downloads again; nil while it allows them.
-    var closedUntil: Timestamp?
-    /// After a failed commit, the next attempt is not before this moment.
-    var failedUntil: BootInstant?
-    var failedSteps = 0
+    var paces = Paces()
+    var rate = RateInForce()
+    var failedSteps = FailedSteps()
 
     /// Makes an engine. Nothing happens before the first ``step()``.
     ///
@@ -133,7 +122,7 @@ package final class DownloadEngine {
     package func configure(_ settings: DownloadSettings) {
         self.settings = settings
         governor.limits = settings.originLimits
-        hasRateInForce = false
+        rate.forget()
         setNeedsStep()
     }
 
@@ -141,8 +130,7 @@ package final class DownloadEngine {
     /// idle, the notice ``EngineNotice/stopped`` follows.
     package func stop() {
         isStopping = true
-        failedUntil = nil
-        failedSteps = 0
+        failedSteps.reset()
     }
 
     /// Handles waiting events, reconciles, commits, and then performs the effects.
@@ -162,8 +150,8 @@ package final class DownloadEngine {
     ///   are cancelled and all part files closed instead.
     package func commit() -> CommittedStep<DownloadEffect, EngineNotice> {
         let boot = ports.clock.boot()
-        if let until = failedUntil, boot < until { return CommittedStep(next: until) }
-        failedUntil = nil
+        if let until = failedSteps.retry, boot < until { return CommittedStep(next: until) }
+        failedSteps.began()
         let events = inbox.take()
         countFetched()
         do {
@@ -171,7 +159,7 @@ package final class DownloadEngine {
                 for event in events { try handle(event) }
                 try reconcile(boot: boot)
             }
-            failedSteps = 0
+            failedSteps.reset()
             started = []
         } catch {
             collapse(error as? LectureError ?? LectureError(.bug), losing: events, boot: boot)
@@ -197,7 +185,7 @@ package final class DownloadEngine {
 
     /// How many items are in work, and how many files are being removed, published or checked against the rows.
     package var activeCount: Int {
-        items.count + removing.count + publishing.count + deleting.count + unchecked.count + (isClearing ? 1 : 0)
+        items.count + removals.count + publishing.count + deleting.count + orphans.activeCount
     }
 
     /// Counts bytes received since the last step, so that the count is right whenever a run ends.
@@ -237,8 +225,7 @@ package final class DownloadEngine {
             else { return }
             try guardingLease(of: item) { try checked(damaged, error, resource, of: item) }
         case .listed(let paths):
-            unchecked = paths
-            isClearing = false
+            orphans.listed(paths)
         case .deleted(let purpose, let error):
             try deletionEnded(purpose, error)
         case .published(let content, let path, let outcome):
@@ -303,37 +290,24 @@ package final class DownloadEngine {
             effects.append(.part(PartHandle(token: token, file: part.file), .close(deleting: false)))
         }
         items = [:]
-        removing = []
-        removalLeases = [:]
+        removals.collapse()
         deleting = []
         publishing = [:]
-        unchecked = []
-        hasListed = false
-        isClearing = false
-        failedSteps += 1
-        failedUntil = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
+        orphans = Orphans()
+        failedSteps.failed(at: boot)
         needsStep = true
         needsAdoption = true
         // The failed step's idle notice was lost. A store that can no longer be written is left to the next program,
         // which recovers it as after a crash.
-        isStopped = isStopping && failedSteps >= Self.failedStepsBeforeIdle
+        isStopped = isStopping && failedSteps.isRepeated
         if isStopped { notices.append(.stopped) }
     }
 
     /// Whether commits have failed repeatedly, so that no caller should wait for one. Commits are still retried.
-    package var isFailing: Bool { failedSteps >= Self.failedStepsBeforeIdle }
+    package var isFailing: Bool { failedSteps.isRepeated }
 
     /// Whether a commit failed and its items, which are still leased, are about to be requeued.
-    package var isRecovering: Bool { failedUntil != nil || needsAdoption }
-
-    /// How many commits may fail before a stop no longer waits for them.
-    private static let failedStepsBeforeIdle = 3
-
-    /// Files of the media directory that were not yet checked against the rows.
-    var unchecked: [String] = []
-    var hasListed = false
-    /// The directory is being listed, or orphans deleted.
-    var isClearing = false
+    package var isRecovering: Bool { failedSteps.retry != nil || needsAdoption }
 
     /// Whether the store has leases of this owner that are not in memory.
     var needsAdoption = false
