@@ -26,27 +26,27 @@ enum DetailBenchmark {
         let manager = try LectureManager(configuration)
         let key = try ContentKey("lecture-7")
         try await repeated("details, pages of 50, \(kind)", times: 50) {
-            _ = try await manager.details(sort: .title, page: ContentPage(offset: 0, limit: 50))
+            _ = try await manager.contents.details(sort: .title, page: ContentPage(offset: 0, limit: 50))
         }
         try await repeated("details, last page of 50, \(kind)", times: 10) {
-            _ = try await manager.details(sort: .title, page: ContentPage(offset: count - 50, limit: 50))
+            _ = try await manager.contents.details(sort: .title, page: ContentPage(offset: count - 50, limit: 50))
         }
-        try await repeated("details of one, \(kind)", times: 50) { _ = try await manager.details(key) }
-        try await repeated("folders, \(kind)", times: 50) { _ = try await manager.folders(below: "") }
+        try await repeated("details of one, \(kind)", times: 50) { _ = try await manager.contents.details(of: key) }
+        try await repeated("folders, \(kind)", times: 50) { _ = try await manager.contents.folders(below: "") }
         try await repeated("set resume point, \(kind)", times: 50) {
-            try await manager.setResumePoint(key, .milliseconds(Int64.random(in: 1...3_600_000)))
+            try await manager.contents.setResumePoint(.milliseconds(Int64.random(in: 1...3_600_000)), of: key)
         }
         try await repeated("details, all in pages of 1000, \(kind)", times: 3) {
             for offset in stride(from: 0, to: count, by: 1000) {
-                _ = try await manager.details(page: ContentPage(offset: offset, limit: 1000))
+                _ = try await manager.contents.details(page: ContentPage(offset: offset, limit: 1000))
             }
         }
         for sort in [ContentSort.added, .title, .folder] {
             try await repeated("details, all by \(sort.rawValue), \(kind)", times: 5) {
-                guard try await manager.details(sort: sort).count == count else { throw LectureError(.bug) }
+                guard try await manager.contents.details(sort: sort).count == count else { throw LectureError(.bug) }
             }
         }
-        try await repeated("contents, all, \(kind)", times: 5) { _ = try await manager.contents() }
+        try await repeated("contents, all, \(kind)", times: 5) { _ = try await manager.contents.list() }
         await manager.close()
     }
 

@@ -24,7 +24,7 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
     var isComplete = true
     for answer in answers {
         let key = try answer.get().key
-        if try await manager.content(key)?.state != .completed { isComplete = false }
+        if try await manager.contents.find(key)?.state != .completed { isComplete = false }
     }
     await manager.close()
     await listener.value

@@ -25,10 +25,10 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
             print("\(address): \(error.message)")
             isComplete = false
         case .success(let request):
-            if try await manager.content(request.key)?.state == .completed {
-                print("\(request.key): \(try await manager.path(request.key))")
+            if try await manager.contents.find(request.key)?.state == .completed {
+                print("\(request.key): \(try await manager.contents.path(of: request.key))")
             } else {
-                let reason = try await manager.why(request.key)
+                let reason = try await manager.contents.why(request.key)
                 print("\(request.key): \(reason.why) \(reason.next)")
                 isComplete = false
             }

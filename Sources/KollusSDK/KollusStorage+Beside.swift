@@ -103,7 +103,7 @@ extension KollusStorage {
     /// - Throws: ``KollusError``: −8614 before a start.
     public func folders(below folder: String = "") throws -> [String] {
         let manager = try core.manager()
-        return try translating { try manager.wait { try $0.folders(below: folder) } }
+        return try translating { try manager.contents.wait { try $0.folders(below: folder) } }
     }
 
     /// Explains the state of a content, and what happens next.
@@ -115,7 +115,7 @@ extension KollusStorage {
         let manager = try core.manager()
         let known = try StorageCore.key(key)
         return try translating {
-            let diagnosis = try manager.wait { try $0.why(known) }
+            let diagnosis = try manager.contents.wait { try $0.why(known) }
             let ended = core.state.withLock { $0.lastErrors[known] }
             return KollusDiagnosis(
                 what: diagnosis.what, why: ended?.localizedDescription ?? diagnosis.why, next: diagnosis.next,
@@ -131,7 +131,7 @@ extension KollusStorage {
     public func outline(_ key: String) throws -> KollusOutline {
         let manager = try core.manager()
         let known = try StorageCore.key(key)
-        return try translating { KollusOutline(try manager.wait { try $0.outline(known) }) }
+        return try translating { KollusOutline(try manager.contents.wait { try $0.outline(of: known) }) }
     }
 
     /// Stores where a player resumes (``KollusContent/position``).
@@ -144,7 +144,9 @@ extension KollusStorage {
         let manager = try core.manager()
         let known = try StorageCore.key(key)
         guard position.isFinite, position < 1e9 else { throw KollusError(.ERROR_PARAM_VALUE, detail: "position") }
-        try translating { try manager.wait { try $0.setResumePoint(known, .milliseconds(Int64(position * 1000))) } }
+        try translating {
+            try manager.contents.wait { try $0.setResumePoint(.milliseconds(Int64(position * 1000)), of: known) }
+        }
     }
 
     // MARK: Licences and reports

@@ -45,7 +45,7 @@ extension StorageCore {
         case .list(let folder): return .list(folder: folder)
         case .downloadAndPlay(let url):
             do {
-                let content = try await manager.find(url)
+                let content = try await manager.contents.find(url: url)
                 return .playDownloaded(key: content?.state == .completed ? content?.key.text : nil)
             } catch { throw KollusError.of(error) }
         case .download(let requests):

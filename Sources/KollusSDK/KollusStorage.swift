@@ -101,7 +101,7 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     }
 
     /// Bytes of contents on the disk; 0 before a start.
-    open var storageSize: Int64 { (try? core.manager().wait { try $0.mediaBytes() }) ?? 0 }
+    open var storageSize: Int64 { (try? core.manager().contents.wait { try $0.mediaBytes() }) ?? 0 }
 
     /// Bytes of the streaming cache on the disk; 0 before a start.
     open var cacheDataSize: Int64 { (try? core.manager().streams.wait { try $0.cacheBytes() }) ?? 0 }

@@ -44,7 +44,7 @@ extension StorageCore {
         _ key: ContentKey, _ manager: isolated LectureManager, bytes: Int64? = nil, isEnding: Bool = false
     ) -> KollusContent? {
         // A content whose row cannot be read is skipped; the library reports the error itself.
-        guard let details = (try? manager.details(key)) ?? nil else { return nil }
+        guard let details = (try? manager.detail(key)) ?? nil else { return nil }
         return KollusContent(
             details, receivedBytes: bytes, lastError: state.withLock { $0.lastErrors[key] }, isEnding: isEnding)
     }

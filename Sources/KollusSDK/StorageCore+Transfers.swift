@@ -39,7 +39,7 @@ extension StorageCore {
         let manager = try manager()
         let address = try Self.address(url)
         return try await Self.refusing {
-            let known = try await manager.find(address)
+            let known = try await manager.contents.find(url: address)
             // An interrupted removal is finished first; then the content is loaded like any other.
             if let known, known.state == .removing { try await Self.untilGone(known.key, manager) }
             let content: Content
@@ -61,7 +61,7 @@ extension StorageCore {
         let manager = try manager()
         let address = try Self.address(url)
         return try await Self.refusing {
-            guard let content = try await manager.find(address), content.state != .removing else {
+            guard let content = try await manager.contents.find(url: address), content.state != .removing else {
                 throw KollusError(.ERROR_NOT_FOUND_ID)
             }
             return content.key.text
@@ -82,7 +82,7 @@ extension StorageCore {
         } catch {
             let isComplete = (error as? LectureError)?.code == .alreadyDownloaded
             guard isComplete, self[\.settings].completedDownload == .completesAgain,
-                let details = try manager.wait({ try $0.details(key) })
+                let details = try manager.contents.wait({ try $0.details(of: key) })
             else { throw KollusError.of(error) }
             let picture = KollusContent(details)
             notify(.completed(picture))
@@ -94,7 +94,7 @@ extension StorageCore {
     func begin(_ request: DownloadRequest, _ key: ContentKey, _ manager: LectureManager) throws {
         try manager.wait { manager in
             // A complete content only moves to its folder.
-            if try manager.content(key)?.state != .completed { try self.begin(key, on: manager) }
+            if try manager.lecture(key)?.state != .completed { try self.begin(key, on: manager) }
             try manager.download(request)
         }
     }
@@ -127,7 +127,7 @@ extension StorageCore {
 
     /// Sends one event when a download is accepted: a short one may be over before the next.
     private func notifyStarted(_ key: ContentKey, _ manager: isolated LectureManager) {
-        guard let picture = (try? manager.details(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
+        guard let picture = (try? manager.detail(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
         else { return }
         state.withLock { state in
             state.tickets[key]?.percent = picture.downloadProgress
@@ -142,7 +142,7 @@ extension StorageCore {
         let key = try Self.key(text)
         do {
             let wasRunning = try manager.wait { manager in
-                guard let content = try manager.content(key) else {
+                guard let content = try manager.lecture(key) else {
                     throw KollusError(.ERROR_NOT_FOUND_ID, detail: key.text)
                 }
                 guard content.state != .completed else { return false }
@@ -167,7 +167,7 @@ extension StorageCore {
         let end = clock.now + .seconds(5)
         while clock.now < end {
             let isMoving = try manager.wait { manager in
-                guard try !manager.isWanted(key), let state = try manager.content(key)?.state else { return false }
+                guard try !manager.isWanted(key), let state = try manager.lecture(key)?.state else { return false }
                 switch state {
                 case .loading, .downloading, .verifying: return true
                 case .queued, .stopped, .failed, .completed, .removing: return false
@@ -196,7 +196,7 @@ extension StorageCore {
         let manager = try manager()
         let key = try Self.key(text)
         do {
-            guard let content = try await manager.content(key) else { return }
+            guard let content = try await manager.contents.find(key) else { return }
             if content.type == .sample, !includingSample { throw KollusError(.ERROR_NOT_REMOVE_TYPE, detail: key.text) }
             state.withLock { state in
                 state.removed.insert(key)
@@ -212,7 +212,7 @@ extension StorageCore {
     private static func untilGone(_ key: ContentKey, _ manager: LectureManager) async throws {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(60)
-        while try await manager.content(key) != nil {
+        while try await manager.contents.find(key) != nil {
             if clock.now > end { throw LectureError(.storeBusy, detail: key.text) }
             try await Task.sleep(for: .milliseconds(10), clock: clock)
         }
@@ -224,7 +224,7 @@ extension StorageCore {
         _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
     ) throws -> [KollusContent] {
         let manager = try manager()
-        let (rows, active) = try manager.wait { (try $0.details(filter, sort: sort, page: page), $0.active) }
+        let (rows, active) = try manager.wait { (try $0.details(filter, sort, page), $0.active) }
         let bytes = Dictionary(active.map { ($0.key, $0.bytes) }) { first, _ in first }
         let errors = state.withLock { $0.lastErrors }
         return rows.compactMap { row in
@@ -238,7 +238,7 @@ extension StorageCore {
         let manager = try manager()
         let key = try Self.key(text)
         return try translating {
-            let (details, active) = try manager.wait { (try $0.details(key), $0.active.first { $0.key == key }) }
+            let (details, active) = try manager.wait { (try $0.detail(key), $0.active.first { $0.key == key }) }
             guard let details, details.content.state != .removing else { return nil }
             return KollusContent(
                 details, receivedBytes: active?.bytes, lastError: state.withLock { $0.lastErrors[key] })

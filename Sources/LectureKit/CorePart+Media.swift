@@ -1,12 +1,26 @@
+import LectureCrypto
+import LectureDownload
 import LectureFiles
 import LectureModel
 import LectureStore
+import LectureTransport
 
 /// The media of lectures on disk: what is there, what is missing, and what opens it.
 extension CorePart {
     /// A lecture as it is in the store and on disk; nil when nothing has this key.
     func lecture(_ key: ContentKey) throws -> Content? {
         try queries.item(key).map { truthful($0.content, try finalizedFile($0)) }
+    }
+
+    /// The lecture that is registered under a URL, or named by it, as its row is.
+    func lecture(url: String) throws -> Content? {
+        let url = try CurlURL.normalise(url)
+        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: url))
+        if let key = try queries.key(identity: identity), let item = try queries.item(key) { return item.content }
+        guard let name = ContentKeys.name(inLink: try URLParts(url)), let key = try? ContentKey(name) else {
+            return nil
+        }
+        return try queries.item(key)?.content
     }
 
     /// Whether a complete version of a lecture is on the disk.

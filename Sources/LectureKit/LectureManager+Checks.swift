@@ -259,18 +259,4 @@ extension LectureManager: SourceChecking {
         return .unchanged
     }
 
-    // MARK: Files that are gone
-
-    /// Checks the files of all complete lectures, by their directory entries only. A lecture whose file is missing or
-    /// was cut short counts as failed with `mediaMissing` from now on; one whose file has reappeared is complete again.
-    ///
-    /// - Returns: how many lectures lack their file.
-    /// - Throws: ``LectureError`` when the store cannot be read, or written where a result has to be recorded.
-    @discardableResult
-    public func checkFiles() throws -> Int {
-        try markFound()
-        try markMissing(isQueued: false)
-        return try writer.missingMedia().count
-    }
-
 }

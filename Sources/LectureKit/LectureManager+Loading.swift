@@ -34,7 +34,7 @@ extension LectureManager {
         try Task.checkCancellation()
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try index.transaction {
-            let known = try find(url)
+            let known = try lecture(url: url)
             let targetState = try known.flatMap { try index.item($0.key)?.targetState } ?? .fetch
             let (id, key, _) = try register(request)
             let final = try store(answer, id: id, key: key, service: service)
@@ -44,7 +44,7 @@ extension LectureManager {
                 // Still its own row, so it is new and not another name of an existing lecture.
                 _ = try index.setTargetState(final, .cancel, now: clock.now())
             }
-            if case .media(let plan) = answer { announced[final] = plan.total.map { Int64(clamping: $0) } }
+            if case .media(let plan) = answer { core.state.announced[final] = plan.total.map { Int64(clamping: $0) } }
             guard let content = try index.item(final)?.content else {
                 throw LectureError(.unknownContent, detail: final.text)
             }
@@ -103,55 +103,4 @@ extension LectureManager {
         return try index.enqueue(request, source: source, check: .list, now: clock.now())
     }
 
-    /// The source that a request's URL identifies.
-    ///
-    /// - Parameter request: as ``prepared(_:)`` returns it.
-    /// - Returns: its derived key, its identity, and whether it is a gateway link.
-    /// - Throws: ``LectureError``.
-    func source(of request: DownloadRequest) throws -> RequestSource {
-        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: request.url))
-        // The key's hexadecimal part is a prefix of the same digest.
-        let derived = try ContentKeys.derivedKey(fromURL: request.url) { _ in identity }
-        return RequestSource(
-            derivedKey: try ContentKey(derived), identity: identity,
-            isGateway: ContentKeys.isGatewayLink(try URLParts(request.url)))
-    }
-
-    /// Refuses an output path that cannot be used, before anything is downloaded for it.
-    ///
-    /// - Parameters:
-    ///   - request: as ``prepared(_:)`` returns it.
-    ///   - source: the source of its URL.
-    /// - Throws: ``LectureError`` with `outputRefused` or `outputExists`.
-    func checkOutput(of request: DownloadRequest, _ source: RequestSource) throws {
-        guard let path = request.outputPath, let there = try files.status(output: path), !request.replacesOutput else {
-            return
-        }
-        let known = try writer.find(request, source)
-        // The bytes are in the store: nothing is lost when they are compared with the file's first.
-        if known?.currentVersion != nil { return }
-        let owners = try writer.outputOwners(there)
-        // Only the gateway knows which lecture a new link leads to; the file is looked at again at the end.
-        if source.isGateway, known == nil, !owners.isEmpty { return }
-        guard owners.contains(known?.content.key ?? request.key ?? source.derivedKey) else {
-            throw LectureError(.outputExists, detail: path)
-        }
-    }
-
-    /// A request as stored.
-    ///
-    /// - Parameter request: as the caller made it.
-    /// - Returns: the same with normalised URLs and an absolute path.
-    /// - Throws: ``LectureError`` for an invalid request.
-    func prepared(_ request: DownloadRequest) throws -> DownloadRequest {
-        var request = request
-        request.url = try CurlURL.normalise(request.url)
-        request.mirrors = try request.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
-        for (name, value) in request.headers { _ = try HeaderField(outgoing: name, value: value) }
-        if let path = request.outputPath { request.outputPath = try AbsolutePath.resolve(path) }
-        let parts = try URLParts(request.url)
-        // Servers label playlists carelessly, so the name counts as well as the media type.
-        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
-        return request
-    }
 }

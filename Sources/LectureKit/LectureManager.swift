@@ -46,26 +46,22 @@ import LectureTransport
 /// ### Streaming
 /// - ``streams``
 /// - ``Streams``
-/// ### Media of a lost database
-/// - ``keptFiles()``
-/// - ``rebuild(_:listed:)``
-/// - ``deleteKept(_:)``
 /// ### Queries
+/// - ``contents``
+/// - ``Contents``
+/// - ``status()``
+/// - ``overview(licencesWithin:)``
 /// - ``events``
-/// - ``contents(_:sort:page:)``
-/// - ``content(_:)``
-/// - ``why(_:)``
 public actor LectureManager: CorePart {
     nonisolated let core: StoreCore
     /// Learning reports.
     public nonisolated let reports: Reports
     /// Licences.
     public nonisolated let licences: Licences
+    /// Contents: lectures that the store knows, and their media.
+    public nonisolated let contents: Contents
     /// Streams.
     public nonisolated let streams: Streams
-    /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
-    /// where the download is checked against a length.
-    var announced: [ContentKey: Int64] = [:]
     /// What was enqueued from each course list.
     var named: [String: Set<ContentID>] = [:]
     /// Complete lectures that are being compared with their sources.
@@ -92,6 +88,7 @@ public actor LectureManager: CorePart {
         core = try StoreCore(configuration)
         reports = Reports(core)
         licences = Licences(core)
+        contents = Contents(core, licences)
         streams = Streams(core, licences)
         core.wait { core.state.checking = self }
     }

@@ -21,6 +21,9 @@ final class StoreCore: @unchecked Sendable {
         var service: DownloadService?
         /// Compares complete lectures with their sources, for the downloads.
         weak var checking: (any SourceChecking)?
+        /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
+        /// where the download is checked against a length.
+        var announced: [ContentKey: Int64] = [:]
         /// Attempts of batches that do not set their own.
         var attemptsOfBatches = 5
         var isClosed = false

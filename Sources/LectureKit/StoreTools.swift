@@ -57,7 +57,7 @@ public enum StoreTools {
     }
 
     /// Checks pages, indices, references, the rules between tables, and whether the files of complete lectures exist
-    /// with their full length. Files are not read: that is ``LectureManager/verify(_:_:)``.
+    /// with their full length. Files are not read: that is ``LectureManager/Contents/verify(_:_:)``.
     ///
     /// - Parameter directory: the directory of the store.
     /// - Returns: one sentence per finding, without user data; none when the store is sound.
@@ -92,7 +92,7 @@ public enum StoreTools {
     }
 
     /// The media files that are older than the store's database: those of a database that was lost or moved away. They
-    /// belong to no lecture, and only ``LectureManager/deleteKept(_:)`` deletes them.
+    /// belong to no lecture, and only ``LectureManager/Contents/deleteKept(_:)`` deletes them.
     ///
     /// - Parameter directory: the directory of the store.
     /// - Returns: the files, in the order in which the lost database created them.

@@ -26,7 +26,7 @@ struct BackgroundWorkerNetTests {
 
     private static func state(_ site: Site, _ key: ContentKey) async throws -> ItemState? {
         let manager = try LectureManager(configuration(site))
-        let state = try await manager.content(key)?.state
+        let state = try await manager.contents.find(key)?.state
         await manager.close()
         return state
     }
@@ -63,9 +63,9 @@ struct BackgroundWorkerNetTests {
         let after = try await sandbox.requests(for: "/media/bytes-4M-1.mp4")
         #expect(before.allSatisfy { $0.bytes < 4 << 20 } && after.count > before.count)
         let manager = try LectureManager(Self.configuration(site))
-        let content = try #require(try await manager.contents().first)
+        let content = try #require(try await manager.contents.list().first)
         #expect(content.state == .completed)
-        let bytes = try Data(contentsOf: URL(filePath: try await manager.path(content.key)))
+        let bytes = try Data(contentsOf: URL(filePath: try await manager.contents.path(of: content.key)))
         #expect(bytes.count == 4 << 20)
         await manager.close()
         await sandbox.stop()

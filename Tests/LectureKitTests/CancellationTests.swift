@@ -33,11 +33,11 @@ struct CancellationNetTests {
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { #expect(await task.result.isCancelled) }
         // The download has not been released meanwhile, and was not requested again.
-        #expect(try await manager.content(key)?.state == .downloading)
+        #expect(try await manager.contents.find(key)?.state == .downloading)
         #expect(server.server.connections == 1)
         server.letGo()
         for (number, task) in tasks.enumerated() where number % 2 == 1 { #expect(try await task.value) }
-        #expect(try await manager.content(key)?.state == .completed)
+        #expect(try await manager.contents.find(key)?.state == .completed)
         #expect(try await manager.bytes(key) == Data(server.bytes))
         await manager.close()
     }
@@ -54,12 +54,12 @@ struct CancellationNetTests {
         #expect(try await waiting.value == false)
         await server.untilLeft()
         let again = try Self.manager(site)
-        #expect(try await again.content(key)?.state == .queued)
+        #expect(try await again.contents.find(key)?.state == .queued)
         #expect(try await again.downloadUnfinished() == 1)
         await server.untilHeld()
         server.letGo(2)
         #expect(try await again.waitUntilIdle())
-        #expect(try await again.content(key)?.state == .completed)
+        #expect(try await again.contents.find(key)?.state == .completed)
         await again.close()
     }
 
@@ -84,7 +84,7 @@ struct CancellationNetTests {
         task.cancel()
         #expect(await task.result.isCancelled)
         await server.untilLeft()
-        #expect(try await manager.contents().isEmpty)
+        #expect(try await manager.contents.list().isEmpty)
         server.letGo()
         await manager.close()
     }
@@ -122,8 +122,10 @@ struct CancellationNetTests {
         "document": { manager, _, _ in _ = try await manager.document("http://127.0.0.1:1/a.txt") },
         "plan": { manager, _, _ in _ = try await manager.plan([DownloadRequest(url: "http://127.0.0.1:1/a.mp4")]) },
         "refresh": { manager, key, _ in _ = try await manager.refresh([key]) },
-        "verify": { manager, key, _ in _ = try await manager.verify(key) },
-        "read": { manager, key, _ in try await manager.read(key) { _ in Issue.record("a byte was handed out") } },
+        "contents.verify": { manager, key, _ in _ = try await manager.contents.verify(key) },
+        "contents.read": { manager, key, _ in
+            try await manager.contents.read(key) { _ in Issue.record("a byte was handed out") }
+        },
         "licences.beginPlay": { manager, key, _ in _ = try await manager.licences.beginPlay(key) },
         "streams.open": { manager, _, _ in _ = try await manager.streams.open("http://127.0.0.1:1/a.mp4") },
         "licences.renew": { manager, _, _ in _ = try await manager.licences.renew(.all) },
@@ -146,9 +148,9 @@ struct CancellationNetTests {
         let before = try await manager.summary()
         #expect(await cancelledBefore { try await call(manager, key, site) }.isCancelled)
         // The manager works as before.
-        #expect(try await manager.contents().map(\.state) == [.completed])
+        #expect(try await manager.contents.list().map(\.state) == [.completed])
         #expect(try await manager.summary() == before)
-        #expect(try await manager.verify(key).damaged.isEmpty)
+        #expect(try await manager.contents.verify(key).damaged.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: site.directory.file("out.jsonl")))
         await manager.close()
         await origin.stop()
@@ -163,15 +165,15 @@ struct CancellationNetTests {
         var slow = VerifyOptions()
         slow.bytesPerSecond = 1
         let options = slow
-        let path = try await manager.path(key)
-        let task = Task { try await manager.verify(key, options) }
+        let path = try await manager.contents.path(of: key)
+        let task = Task { try await manager.contents.verify(key, options) }
         // Its file is open as soon as reading starts.
         while !Self.openFiles().contains(path) { await Task.yield() }
         task.cancel()
         #expect(await task.result.isCancelled)
         while Self.openFiles().contains(path) { await Task.yield() }
-        #expect(try await manager.content(key)?.state == .completed)
-        #expect(try await manager.verify(key).damaged.isEmpty)
+        #expect(try await manager.contents.find(key)?.state == .completed)
+        #expect(try await manager.contents.verify(key).damaged.isEmpty)
         await manager.close()
         await origin.stop()
     }
@@ -187,7 +189,7 @@ struct CancellationNetTests {
         let key = try await manager.fetch("\(origin.http)/media/bytes-12M-3.mp4").key
         let taken = Guarded(0)
         let task = Task {
-            try await manager.read(key) { bytes in
+            try await manager.contents.read(key) { bytes in
                 taken.withLock { $0 += bytes.count }
                 // From within, so that the moment of the cancellation is certain.
                 unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }

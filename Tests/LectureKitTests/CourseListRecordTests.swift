@@ -48,7 +48,7 @@ import Testing
             try await manager.enqueue(requests, origin: .courseList(""))
         }
         #expect(error?.code == .parameter)
-        #expect(try await manager.count() == 0)
+        #expect(try await manager.contents.count() == 0)
         await manager.close()
     }
 }

@@ -28,8 +28,8 @@ struct DetailNetTests {
         let waiting = try await manager.load(try await sandbox.link(key: "bytes-1M-3"))
         let content = try await manager.fetch(link) { $0.folder = "maths/first" }
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
-        let all = try await manager.details()
-        #expect(try await all.map(\.content) == manager.contents())
+        let all = try await manager.contents.details()
+        #expect(try await all.map(\.content) == manager.contents.list())
         #expect(all.map(\.number) == [1, 2])
         let details = try #require(all.last)
         #expect(details.company == "Lecture Sandbox" && details.synopsis == "About")
@@ -40,14 +40,14 @@ struct DetailNetTests {
         #expect(try await still == Data(manager.document("\(sandbox.http)/media/bytes-5000-6.mp4")))
         let first = try #require(all.first)
         #expect(first.content == waiting && first.snapshotPath == nil && first.thumbnailPath == nil)
-        #expect(try await manager.details(content.key) == details)
-        #expect(try await manager.details(try ContentKey("unknown")) == nil)
+        #expect(try await manager.contents.details(of: content.key) == details)
+        #expect(try await manager.contents.details(of: try ContentKey("unknown")) == nil)
         // All files of one lecture: media, its pictures.
-        #expect(try await manager.mediaBytes() == 2 << 20 + 5000 + 7000)
+        #expect(try await manager.contents.mediaBytes() == 2 << 20 + 5000 + 7000)
         try await manager.remove(content.key)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
-        #expect(try await manager.details().map(\.content.key) == [waiting.key])
-        #expect(try await manager.mediaBytes() == 0)
+        #expect(try await manager.contents.details().map(\.content.key) == [waiting.key])
+        #expect(try await manager.contents.mediaBytes() == 0)
         await manager.close()
         await sandbox.stop()
     }
@@ -64,26 +64,26 @@ struct DetailNetTests {
             configuration.rights.userKey = "sandbox"
         }
         _ = try await manager.fetch("\(sandbox.http)/media/bytes-64K-1.mp4")
-        #expect(try await manager.details().map(\.licence) == [nil])
+        #expect(try await manager.contents.details().map(\.licence) == [nil])
         #expect(!FileManager.default.fileExists(atPath: device), "no licence, no key")
         for key in ["bytes-64K-2", "bytes-64K-3"] {
             _ = try await manager.fetch(try await sandbox.link(key: key, query: "licensed"))
         }
         try await manager.licences.beginPlay(try ContentKey("bytes-64K-3")).end()
-        let details = try await manager.details()
+        let details = try await manager.contents.details()
         #expect(details.map { $0.licence?.isPlayable } == [nil, true, false])
         #expect(details.last?.licence?.reasons == [.countUsedUp])
         let licences = try await manager.licences.statuses(of: details.map(\.content))
         for detail in details {
             #expect(detail.licence == licences[detail.content.key])
-            #expect(try await manager.details(detail.content.key) == detail)
+            #expect(try await manager.contents.details(of: detail.content.key) == detail)
         }
         // A changed row is shown as forged.
         try damage(site, "UPDATE licence SET count_limit = 99 WHERE content_key = 'bytes-64K-3'")
-        #expect(try await manager.details(sort: .title).last?.licence?.reasons.contains(.ledgerForged) == true)
+        #expect(try await manager.contents.details(sort: .title).last?.licence?.reasons.contains(.ledgerForged) == true)
         // And a licence row detached from its lecture still belongs to the lecture.
         try damage(site, "UPDATE licence SET content_id = NULL")
-        #expect(try await manager.details().map { $0.licence == nil } == [true, false, false])
+        #expect(try await manager.contents.details().map { $0.licence == nil } == [true, false, false])
         await manager.close()
         await sandbox.stop()
     }
@@ -97,7 +97,7 @@ struct DetailNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let key = try await manager.fetch("\(sandbox.http)/media/bytes-64K-1.mp4").key
-        func place() async throws -> Duration? { try await manager.details(key)?.resumePoint }
+        func place() async throws -> Duration? { try await manager.contents.details(of: key)?.resumePoint }
         let play = try await manager.licences.beginPlay(key)
         try await play.reached(.seconds(3))
         #expect(try await place() == .seconds(3), "the first resume point is stored at once")
@@ -121,11 +121,11 @@ struct DetailNetTests {
         try await recorder.report()
         #expect(try await place() == .seconds(40))
 
-        try await manager.setResumePoint(key, .seconds(-1))
+        try await manager.contents.setResumePoint(.seconds(-1), of: key)
         #expect(try await place() == .zero)
         let unknown = try ContentKey("unknown")
         await #expect(throws: LectureError(.unknownContent, detail: "unknown")) {
-            try await manager.setResumePoint(unknown, .zero)
+            try await manager.contents.setResumePoint(.zero, of: unknown)
         }
         // A lecture that is removed during its play takes its resume point along, and no error is reported.
         let last = try await manager.licences.beginPlay(key)
@@ -134,7 +134,7 @@ struct DetailNetTests {
         try await last.reached(.seconds(30))
         try await last.end()
         try await recorder.report()
-        #expect(try await manager.details(key) == nil)
+        #expect(try await manager.contents.details(of: key) == nil)
         await manager.close()
         await sandbox.stop()
     }
@@ -160,8 +160,8 @@ struct DetailNetTests {
         await #expect(throws: LectureError.self) { try await play.watched(media: .seconds(60), running: .seconds(60)) }
         await manager.close()
         let again = try open()
-        #expect(try await again.details(key)?.resumePoint == .seconds(8))
-        #expect(try await again.details(key)?.licence?.reasons == [.playTimeUsedUp])
+        #expect(try await again.contents.details(of: key)?.resumePoint == .seconds(8))
+        #expect(try await again.contents.details(of: key)?.licence?.reasons == [.playTimeUsedUp])
         await again.close()
         await sandbox.stop()
     }
@@ -174,7 +174,7 @@ struct DetailNetTests {
         let media = try await manager.load("\(sandbox.http)/media/bytes-64K-9.mp4?token=1")
         let own = try ContentKey("own-key")
         let named = try await manager.fetch("\(sandbox.http)/media/bytes-64K-8.mp4") { $0.key = own }
-        func find(_ url: String) async throws -> String? { try await manager.find(url)?.key.text }
+        func find(_ url: String) async throws -> String? { try await manager.contents.find(url: url)?.key.text }
         #expect(try await find(link) == gateway.key.text && gateway.key.text == "bytes-64K-2")
         #expect(try await find("\(sandbox.http)/media/bytes-64K-9.mp4?token=2") == media.key.text)
         #expect(try await find("\(sandbox.http)/media/bytes-64K-8.mp4") == named.key.text)
@@ -187,12 +187,14 @@ struct DetailNetTests {
         #expect(try await find("\(sandbox.http)/i/bytes-64K") == nil)
         #expect(try await find("\(sandbox.http)/si?jwt=nonsense") == nil)
         #expect(try await find("\(sandbox.http)/other.mp4") == nil)
-        await #expect(throws: LectureError(.urlScheme)) { try await manager.find("ftp://127.0.0.1/i/bytes-64K-2") }
+        await #expect(throws: LectureError(.urlScheme)) {
+            try await manager.contents.find(url: "ftp://127.0.0.1/i/bytes-64K-2")
+        }
         for url in ["", "bytes-64K-2", "http://"] {
-            let error = await #expect(throws: LectureError.self) { try await manager.find(url) }
+            let error = await #expect(throws: LectureError.self) { try await manager.contents.find(url: url) }
             #expect(error?.code == .urlInvalid || error?.code == .urlScheme, "\(url)")
         }
-        #expect(try await manager.count() == 3, "nothing is registered")
+        #expect(try await manager.contents.count() == 3, "nothing is registered")
         await manager.close()
         await sandbox.stop()
     }
@@ -218,23 +220,23 @@ struct DetailNetTests {
         let manager = try site.manager()
         let content = try await manager.fetch("\(nginx.http)/i/outlined")
         #expect(content.state == .completed && content.key.text == "outlined", "\(content.error?.message ?? "")")
-        let outline = try await manager.outline(content.key)
+        let outline = try await manager.contents.outline(of: content.key)
         #expect(outline.subtitles.map(\.name) == ["ko.vtt"] && outline.subtitles[0].isMachineMade)
         #expect(outline.chapters.map(\.language) == ["ko", "en"])
         #expect(outline.chapters[0].items.map(\.value) == ["하나", "둘"])
         #expect(outline.chapters[1].items == [.init(position: 0.5, value: "one", isLearners: false)])
         #expect(outline.bookmarks.map(\.value) == ["theirs", "mine"])
         #expect(outline.bookmarks.map(\.isLearners) == [false, true])
-        #expect(try await manager.find("\(nginx.http)/i/outlined")?.key == content.key)
+        #expect(try await manager.contents.find(url: "\(nginx.http)/i/outlined")?.key == content.key)
 
         // Not described, or a damaged description.
         let plain = try await manager.fetch("\(nginx.http)/lecture.mp4")
-        #expect(try await manager.outline(plain.key) == ContentOutline())
+        #expect(try await manager.contents.outline(of: plain.key) == ContentOutline())
         try damage(site, #"UPDATE content SET descriptor = '{"chapters": [{' WHERE key = 'outlined'"#)
-        #expect(try await manager.outline(content.key) == ContentOutline())
-        #expect(try await manager.details(content.key)?.content == content)
+        #expect(try await manager.contents.outline(of: content.key) == ContentOutline())
+        #expect(try await manager.contents.details(of: content.key)?.content == content)
         let unknown = try ContentKey("unknown")
-        await #expect(throws: LectureError(.unknownContent)) { try await manager.outline(unknown) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.contents.outline(of: unknown) }
         await manager.close()
         await nginx.stop()
     }
@@ -253,11 +255,11 @@ struct DetailNetTests {
                 })
             _ = try answers[0].get()
         }
-        #expect(try await manager.contents(sort: .folder).map(\.title) == ["t3", "t2", "t1", "t0"])
-        #expect(try await manager.details(sort: .folder).map(\.content.title) == ["t3", "t2", "t1", "t0"])
-        #expect(try await manager.folders(below: "") == ["a", "b"])
-        #expect(try await manager.folders(below: "a") == ["x"])
-        #expect(try await manager.folders(below: "a/x").isEmpty)
+        #expect(try await manager.contents.list(sort: .folder).map(\.title) == ["t3", "t2", "t1", "t0"])
+        #expect(try await manager.contents.details(sort: .folder).map(\.content.title) == ["t3", "t2", "t1", "t0"])
+        #expect(try await manager.contents.folders(below: "") == ["a", "b"])
+        #expect(try await manager.contents.folders(below: "a") == ["x"])
+        #expect(try await manager.contents.folders(below: "a/x").isEmpty)
         await manager.close()
         await sandbox.stop()
     }

@@ -59,4 +59,20 @@ import Testing
         await #expect(throws: LectureError(.urlScheme)) { try await manager.openStream("ftp://a/b.mp4") }
         await manager.close()
     }
+
+    @available(*, deprecated)
+    @Test func `The former names of contents still work`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        let key = try ContentKey("algebra")
+        #expect(try await manager.contents().isEmpty)
+        #expect(try await manager.count() == 0)
+        #expect(try await manager.details().isEmpty)
+        #expect(try await manager.content(key) == nil)
+        #expect(try await manager.keptFiles().isEmpty)
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.path(key) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.verify(key) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.setResumePoint(key, .zero) }
+        await manager.close()
+    }
 }

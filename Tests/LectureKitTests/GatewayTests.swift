@@ -81,9 +81,9 @@ struct GatewayRefusalNetTests {
         let link = try await sandbox.link(key: "bytes-64K-4")
         let derived = try await manager.enqueue([DownloadRequest(url: link)])[0].get().key
         #expect(try await manager.waitUntilIdle())
-        #expect(try await manager.contents().map(\.key) == [try ContentKey("bytes-64K-4")])
-        #expect(try await manager.verify(derived).chunks > 0)
-        #expect(try await manager.content(derived)?.isPlayable == true)
+        #expect(try await manager.contents.list().map(\.key) == [try ContentKey("bytes-64K-4")])
+        #expect(try await manager.contents.verify(derived).chunks > 0)
+        #expect(try await manager.contents.find(derived)?.isPlayable == true)
         #expect(try await manager.refresh([derived]) == [derived: .success(.unchanged)])
         await manager.close()
         await sandbox.stop()
@@ -101,9 +101,9 @@ struct GatewayRefusalNetTests {
         #expect(asked.map(\.bytes) == [0, 80 << 10] && asked.map(\.key) == [content.key, nil])
         // Without asking, a new token is all that is known.
         #expect(try await manager.plan([fresh], check: .list).map { try $0.get().kind } == [.new])
-        #expect(try await manager.contents().count == 1, "a dry run stores nothing")
+        #expect(try await manager.contents.list().count == 1, "a dry run stores nothing")
         let unfinished = DownloadRequest(url: try await sandbox.link(key: "bytes-64K-4", expiresIn: 602))
-        try FileManager.default.removeItem(atPath: try await manager.path(content.key))
+        try FileManager.default.removeItem(atPath: try await manager.contents.path(of: content.key))
         #expect(try await manager.plan([unfinished], check: .head).map { try $0.get().kind } == [.damaged])
         await manager.close()
         await sandbox.stop()
@@ -128,13 +128,13 @@ struct GatewayRefusalNetTests {
         _ = try await manager.first(in: events) { event in
             if case .outdated(let content) = event { content.key == first.key } else { false }
         }
-        let refused = try #require(try await manager.content(first.key))
+        let refused = try #require(try await manager.contents.find(first.key))
         #expect(refused.state == .failed && refused.error?.code == .digestMismatch && refused.isPlayable)
         #expect(try await manager.bytes(first.key) == original)
 
         _ = try await manager.fetch(try await sandbox.link(key: "bytes-64K-4", expiresIn: 602)) { $0.sha256 = right }
-        #expect(try await manager.content(first.key)?.state == .completed)
-        #expect(try await manager.contents().count == 1)
+        #expect(try await manager.contents.find(first.key)?.state == .completed)
+        #expect(try await manager.contents.list().count == 1)
         #expect(try await manager.bytes(first.key) == original)
         #expect(try await manager.refresh([first.key]) == [first.key: .success(.unchanged)])
         await manager.close()

@@ -27,7 +27,7 @@ struct KilledRunNetTests {
             var configuration = LectureConfiguration(storeDirectory: site.directory.file(store))
             configuration.reserveBytes = 1 << 20
             let manager = try LectureManager(configuration)
-            let state = try await manager.content(key)?.state
+            let state = try await manager.contents.find(key)?.state
             if [.loading, .downloading, .verifying].contains(state) { claimed += 1 }
             let what: Comment = "\(struck ?? "not killed"), \(state.map { "\($0)" } ?? "unknown")"
             if state == nil {
@@ -44,12 +44,12 @@ struct KilledRunNetTests {
                 default: break
                 }
                 if kill % 4 == 1 || kill % 4 == 2 {
-                    #expect(try await manager.content(key)?.state == .stopped, "followed at once: \(what)")
+                    #expect(try await manager.contents.find(key)?.state == .stopped, "followed at once: \(what)")
                 }
                 try await manager.download(key)
             }
             _ = try await manager.waitUntilIdle()
-            #expect(try await manager.content(key)?.state == .completed, what)
+            #expect(try await manager.contents.find(key)?.state == .completed, what)
             await #expect(throws: LectureError(.alreadyDownloaded, detail: "k")) { try await manager.download(key) }
             await manager.close()
         }
@@ -68,7 +68,7 @@ struct KilledRunNetTests {
         let key = try await one.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
         let clock = ContinuousClock()
         let end = clock.now + .seconds(60)
-        while clock.now < end, try await two.content(key)?.state != .downloading { await Task.yield() }
+        while clock.now < end, try await two.contents.find(key)?.state != .downloading { await Task.yield() }
         let events = two.events
         try await two.download(key)
         await #expect(throws: LectureError(.alreadyDownloading, detail: key.text)) { try await one.download(key) }
@@ -87,7 +87,7 @@ struct KilledRunNetTests {
         #expect(try await two.waitUntilIdle())
         try await one.remove(key)
         // Gone for both, and requested as something that was never loaded.
-        while try await two.content(key) != nil { await Task.yield() }
+        while try await two.contents.find(key) != nil { await Task.yield() }
         await #expect(throws: LectureError(.notLoaded, detail: key.text)) { try await two.download(key) }
         await one.close()
         await two.close()
@@ -102,10 +102,10 @@ struct KilledRunNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager()
         let key = try await manager.fetch("\(nginx.http)/a.mp4").key
-        try FileManager.default.removeItem(atPath: try await manager.path(key))
+        try FileManager.default.removeItem(atPath: try await manager.contents.path(of: key))
         try await manager.download(key)
         _ = try await manager.waitUntilIdle()
-        #expect(FileManager.default.contents(atPath: try await manager.path(key))?.count == 300_000)
+        #expect(FileManager.default.contents(atPath: try await manager.contents.path(of: key))?.count == 300_000)
         await manager.close()
         await nginx.stop()
     }

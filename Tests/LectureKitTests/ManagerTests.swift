@@ -18,13 +18,13 @@ struct ManagerNetTests {
         let described = try await manager.load(try await sandbox.link(key: "bytes-300K-4"))
         #expect(described.key.text == "bytes-300K-4")
         #expect(try await manager.load(try await sandbox.link(key: "bytes-300K-4")).key == described.key)
-        #expect(try await manager.count() == 2)
+        #expect(try await manager.contents.count() == 2)
         #expect(try site.mediaFiles().isEmpty)
 
         try await manager.download(described.key)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
-        #expect(try await manager.content(described.key)?.state == .completed)
-        #expect(try await manager.content(media.key)?.state == .queued, "it was not requested")
+        #expect(try await manager.contents.find(described.key)?.state == .completed)
+        #expect(try await manager.contents.find(media.key)?.state == .queued, "it was not requested")
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.download(described.key) }
         await manager.close()
         await sandbox.stop()
@@ -65,17 +65,18 @@ struct ManagerNetTests {
         await #expect(throws: LectureError(.alreadyDownloading)) { try await manager.download(key) }
         try await manager.pause(key)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(20)))
-        let paused = try #require(try await manager.content(key))
+        let paused = try #require(try await manager.contents.find(key))
         #expect(paused.state == .stopped)
         #expect(paused.stopReason == .user)
         #expect(paused.committedChunks >= 2)
         try await manager.cancel(key)
-        #expect(try await manager.content(key)?.error?.code == .cancelled)
+        #expect(try await manager.contents.find(key)?.error?.code == .cancelled)
         #expect(try await manager.resumeAll() == 0)
         try await sandbox.set(fault: "", on: path)
         try await manager.resume(key)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
-        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(key)]).text.prefix(64)
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.contents.path(of: key)]).text
+            .prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
         await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.pause(key) }
         await manager.close()
@@ -98,7 +99,7 @@ struct ManagerNetTests {
         let more = manager.events
         try await manager.remove(key)
         _ = try await manager.first(in: more) { if case .removed(key) = $0 { true } else { false } }
-        #expect(try await manager.content(key) == nil)
+        #expect(try await manager.contents.find(key) == nil)
         #expect(try site.mediaFiles().isEmpty)
         try await manager.remove(key)
         await manager.close()
@@ -134,7 +135,7 @@ struct ManagerNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager()
         let content = try await manager.fetch("\(nginx.http)/lecture.mp4")
-        let path = try await manager.path(content.key)
+        let path = try await manager.contents.path(of: content.key)
         let file = try FileHandle(forUpdating: URL(filePath: path))
         try file.seek(toOffset: 3_500_000)
         try file.write(contentsOf: [bytes[3_500_000] ^ 1])
@@ -142,22 +143,23 @@ struct ManagerNetTests {
 
         let collected = Guarded(Data())
         await #expect(throws: LectureError(.damaged)) {
-            try await manager.read(content.key) { piece in collected.withLock { $0.append(contentsOf: piece) } }
+            try await manager.contents.read(content.key) { piece in collected.withLock { $0.append(contentsOf: piece) }
+            }
         }
         #expect(collected.withLock { $0 } == bytes.prefix(3 << 20), "the chunk before the damage was handed out")
-        let report = try await manager.verify(content.key)
+        let report = try await manager.contents.verify(content.key)
         #expect(report.damaged.map(\.chunk) == [3])
         #expect(report.damaged.first?.firstByte == 3 << 20)
         var options = VerifyOptions()
         options.repairs = true
-        #expect(try await manager.verify(content.key, options).isRepairQueued)
+        #expect(try await manager.contents.verify(content.key, options).isRepairQueued)
         #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
-        #expect(try await manager.verify(content.key).damaged.isEmpty)
+        #expect(try await manager.contents.verify(content.key).damaged.isEmpty)
         #expect(try await manager.bytes(content.key) == bytes)
         let repair = try #require(try await nginx.requests(atLeast: 2).last)
         #expect(repair.range == "bytes=3145728-4194303")
         let part = Guarded(Data())
-        try await manager.read(content.key, range: 1_000_000..<4_000_000) { piece in
+        try await manager.contents.read(content.key, range: 1_000_000..<4_000_000) { piece in
             part.withLock { $0.append(contentsOf: piece) }
         }
         #expect(part.withLock { $0 } == bytes[1_000_000..<4_000_000])
@@ -195,7 +197,7 @@ struct ManagerNetTests {
         let events = manager.events
         let key = try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
         #expect(!(try await manager.waitUntilIdle(deadline: .seconds(1))))
-        #expect(try await manager.content(key)?.state != .completed)
+        #expect(try await manager.contents.find(key)?.state != .completed)
         #expect(try await nginx.requests().isEmpty)
         _ = events
         await manager.close()
@@ -226,13 +228,13 @@ struct ManagerNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager()
         let content = try await manager.fetch("\(nginx.http)/absent.mp4")
-        let diagnosis = try await manager.why(content.key)
+        let diagnosis = try await manager.contents.why(content.key)
         #expect(!diagnosis.what.isEmpty)
         #expect(diagnosis.why.contains("404"))
         #expect(!diagnosis.remedy.isEmpty)
         #expect(diagnosis.attempts.first?.status == 404)
         #expect(diagnosis.attempts.first?.decision == "failed")
-        await #expect(throws: LectureError(.unknownContent)) { try await manager.why(ContentKey("unknown")) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.contents.why(ContentKey("unknown")) }
         await manager.close()
         await nginx.stop()
     }

@@ -113,10 +113,10 @@ struct PlayNetTests {
         #expect(content.state == .completed)
         #expect(try await manager.licences.status(of: content.key) == nil)
         let count = Guarded(0)
-        try await manager.read(content.key) { bytes in count.withLock { $0 += bytes.count } }
+        try await manager.contents.read(content.key) { bytes in count.withLock { $0 += bytes.count } }
         #expect(count.withLock { $0 } == 2 << 20)
-        await #expect(throws: LectureError.self) { try await manager.path(content.key) }
-        #expect(try await manager.verify(content.key).damaged.isEmpty)
+        await #expect(throws: LectureError.self) { try await manager.contents.path(of: content.key) }
+        #expect(try await manager.contents.verify(content.key).damaged.isEmpty)
         await manager.close()
         await sandbox.stop()
     }

@@ -84,7 +84,9 @@ struct PlayTimeNetTests {
         await #expect(throws: LectureError(.playTimeUsedUp)) { try await read(play, 0..<1) }
         try await play.end()
         #expect(try await scene.used() == .seconds(60))
-        let refusal = await #expect(throws: LectureError.self) { try await scene.manager.read(scene.key) { _ in } }
+        let refusal = await #expect(throws: LectureError.self) {
+            try await scene.manager.contents.read(scene.key) { _ in }
+        }
         #expect(refusal?.code == .playTimeUsedUp)
         await scene.end()
     }
@@ -153,14 +155,14 @@ struct PlayTimeNetTests {
         try file.close()
         for _ in 0..<20 {
             let error = await #expect(throws: LectureError.self) {
-                try await scene.manager.read(scene.key, range: 5_000_000..<6_000_000) { _ in }
+                try await scene.manager.contents.read(scene.key, range: 5_000_000..<6_000_000) { _ in }
             }
             #expect(error?.code == .damaged)
         }
         #expect(try await scene.used() == .zero)
         let count = Guarded(0)
         let error = await #expect(throws: LectureError.self) {
-            try await scene.manager.read(scene.key) { bytes in count.withLock { $0 += bytes.count } }
+            try await scene.manager.contents.read(scene.key) { bytes in count.withLock { $0 += bytes.count } }
         }
         #expect(error?.code == .damaged)
         let due = Duration.milliseconds(count.withLock { Int64($0) } / 125)
@@ -173,7 +175,7 @@ struct PlayTimeNetTests {
         let (manager, key) = (scene.manager, scene.key)
         let began = Guarded(false)
         let task = Task {
-            try await manager.read(key) { _ in
+            try await manager.contents.read(key) { _ in
                 began.withLock { $0 = true }
                 // It goes on when it is cancelled.
                 while !Task.isCancelled { sched_yield() }
@@ -272,7 +274,7 @@ struct PlayTimeNetTests {
         _ = try scene.text("UPDATE content SET duration_ms = 1 RETURNING key")
         let count = Guarded(0)
         let error = await #expect(throws: LectureError.self) {
-            try await scene.manager.read(scene.key) { bytes in count.withLock { $0 += bytes.count } }
+            try await scene.manager.contents.read(scene.key) { bytes in count.withLock { $0 += bytes.count } }
         }
         #expect(error?.code == .playTimeUsedUp)
         // 70.247 seconds in 219,257 bytes.

@@ -15,7 +15,7 @@ import Testing
         var keys: [ContentKey] = []
         for name in names { keys.append(try await manager.fetch("\(nginx.http)/\(name)").key) }
         bytes[1] = try site.file("changed.mp4", bytes: 120_000)
-        try FileManager.default.removeItem(atPath: try await manager.path(keys[2]))
+        try FileManager.default.removeItem(atPath: try await manager.contents.path(of: keys[2]))
         let unknown = try ContentKey("unknown")
 
         let results = try await manager.refresh(keys + [unknown, keys[0]])
@@ -50,7 +50,7 @@ import Testing
             return
         }
         #expect(error.code == .status(404) && results[b] == .success(.unchanged))
-        #expect(try await manager.content(a)?.state == .completed)
+        #expect(try await manager.contents.find(a)?.state == .completed)
         #expect(try await manager.bytes(a) == bytes)
         await manager.close()
     }

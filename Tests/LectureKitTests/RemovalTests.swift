@@ -24,7 +24,7 @@ import Testing
             left.remove(key)
             if left.isEmpty { break }
         }
-        #expect(try await manager.count() == 0)
+        #expect(try await manager.contents.count() == 0)
         try await manager.remove(keys[1])
         await manager.close()
     }

@@ -56,7 +56,7 @@ struct SandboxFetchingNetTests {
         #expect(content.state == .failed)
         #expect(content.error?.code == .digestMismatch)
         #expect(try site.mediaFiles().isEmpty)
-        await #expect(throws: LectureError(.notComplete)) { try await manager.path(content.key) }
+        await #expect(throws: LectureError(.notComplete)) { try await manager.contents.path(of: content.key) }
         await manager.close()
         await sandbox.stop()
     }
@@ -71,7 +71,9 @@ struct SandboxFetchingNetTests {
         let manager = try site.manager()
         let content = try await manager.fetch("\(sandbox.http)\(path)")
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
-        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.path(content.key)]).text
+        let digest = try await ChildProcess.run(
+            "/usr/bin/sha256sum", [try await manager.contents.path(of: content.key)]
+        ).text
             .prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path, version: 1))
         await manager.close()
@@ -95,13 +97,14 @@ struct SandboxFetchingNetTests {
         try await sandbox.set(fault: "", on: path)
 
         let second = try site.manager()
-        let stored = try #require(try await second.content(key))
+        let stored = try #require(try await second.contents.find(key))
         #expect(stored.state == .queued)
         #expect(stored.committedChunks >= 3)
         try await second.downloadUnfinished()
         #expect(try await second.waitUntilIdle(deadline: .seconds(60)))
-        #expect(try await second.content(key)?.state == .completed)
-        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.path(key)]).text.prefix(64)
+        #expect(try await second.contents.find(key)?.state == .completed)
+        let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.contents.path(of: key)]).text
+            .prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
         let summary = try await second.summary()
         #expect(summary.reusedBytes >= stored.committedBytes)
@@ -123,11 +126,11 @@ struct SandboxFetchingNetTests {
         let manager = try site.manager { $0.connections = 1 }
         let provisional = try await manager.download(DownloadRequest(url: link))
         #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
-        let content = try #require(try await manager.contents().first)
+        let content = try #require(try await manager.contents.list().first)
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.key.text == "bytes-4M-9")
         // The key that was derived from the link still finds the lecture.
-        #expect(try await manager.content(provisional)?.key == content.key)
+        #expect(try await manager.contents.find(provisional)?.key == content.key)
         let requests = try await sandbox.requests()
         #expect(requests.contains { $0.status == 403 }, "the URL was to run out while it was used")
         #expect(requests.count(where: { $0.path == "/si" }) >= 2)

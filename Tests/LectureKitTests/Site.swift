@@ -60,11 +60,13 @@ extension LectureManager {
         change(&request)
         let key = try download(request)
         #expect(try await waitUntilIdle(deadline: .seconds(60)), "it did not become idle")
-        return try #require(try content(key))
+        return try #require(try await contents.find(key))
     }
 
     /// The bytes of a complete lecture, read from its file.
-    func bytes(_ key: ContentKey) throws -> Data { try Data(contentsOf: URL(filePath: try path(key))) }
+    func bytes(_ key: ContentKey) async throws -> Data {
+        try Data(contentsOf: URL(filePath: try await contents.path(of: key)))
+    }
 
     /// Waits for the first event that passes.
     nonisolated func first(

@@ -197,7 +197,7 @@ extension StreamNetTests {
         let again = try await manager.streams.open(try await sandbox.link(key: "bytes-4M-27", user: "another"))
         #expect(try await again.data() == due)
         #expect(try await sandbox.requests().filter { $0.path.hasPrefix("/media") }.count == 1)
-        #expect(try await manager.contents().isEmpty, "a stream is no content")
+        #expect(try await manager.contents.list().isEmpty, "a stream is no content")
         await manager.close()
         await sandbox.stop()
     }

@@ -144,7 +144,7 @@ struct ContentPages {
         var (offset, left) = (offset, limit)
         while left > 0 {
             let page = ContentPage(offset: offset, limit: min(Self.pageSize, left))
-            let contents = try await manager.contents(filter, sort: sort, page: page)
+            let contents = try await manager.contents.list(filter, sort: sort, page: page)
             if contents.isEmpty { return }
             try await body(contents)
             offset += contents.count

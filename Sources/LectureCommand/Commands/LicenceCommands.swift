@@ -80,12 +80,12 @@ enum LicenceCommands {
         let key = try session.keys()[0]
         return try await session.withManager { manager in
             guard let licence = try await manager.licences.status(of: key) else {
-                guard try await manager.content(key) != nil else {
+                guard try await manager.contents.find(key) != nil else {
                     throw LectureError(.unknownContent, detail: key.text)
                 }
                 throw LectureError(.licenceMissing, detail: key.text)
             }
-            let title = try await manager.content(key)?.title
+            let title = try await manager.contents.find(key)?.title
             if session.wantsJSON {
                 try context.output.write(machine: JSONLine.licence(licence, title: title))
                 return .done
@@ -144,7 +144,7 @@ enum LicenceCommands {
         return try await session.withManager { manager in
             let licence = try await manager.licences.import(
                 token, trust: LicenceVerifyCommand.namedTrust(command, context))
-            let title = try await manager.content(licence.key)?.title
+            let title = try await manager.contents.find(licence.key)?.title
             if session.wantsJSON {
                 try context.output.write(machine: JSONLine.licence(licence, title: title))
             } else {

@@ -14,7 +14,7 @@ enum ListCommand {
         return try await session.withManager { manager in
             let filter = try await ContentSelection.filter(command, manager, now: context.clock.now())
             // A missing file makes a lecture failed, so it must be detected before filtering by state.
-            if !filter.states.isEmpty || !filter.conditions.isEmpty { try await manager.checkFiles() }
+            if !filter.states.isEmpty || !filter.conditions.isEmpty { try await manager.contents.checkFiles() }
             let pages = ContentPages(manager: manager, filter: filter, sort: sort(command))
             let offset = command.integer("offset") ?? 0
             let limit = command.integer("limit") ?? .max

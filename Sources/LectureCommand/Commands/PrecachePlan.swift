@@ -143,7 +143,7 @@ struct PrecachePlan {
         var open: [Content] = []
         try await ContentPages(manager: manager, filter: filter, sort: .priority).forEachPage { open += $0 }
         for lecture in open {
-            guard lecture.stopReason != .user, let request = try await manager.request(for: lecture.key) else {
+            guard lecture.stopReason != .user, let request = try await manager.contents.request(for: lecture.key) else {
                 continue
             }
             for case .success(let planned) in try await manager.plan([request], check: .never) {

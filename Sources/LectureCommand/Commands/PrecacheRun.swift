@@ -178,8 +178,8 @@ struct PrecacheRun {
         let stopped = try await manager.fetched(in: .stopped).filter(PrecacheResult.isFailure)
         let keys = (try await manager.fetched(in: .failed) + stopped).map(\.key)
         do {
-            try await manager.writeCourseList(of: keys, to: path)
-        } catch let error as LectureError {
+            try await manager.contents.writeCourseList(of: keys, to: path)
+        } catch {
             result.unpublished += 1
             try report(error)
         }

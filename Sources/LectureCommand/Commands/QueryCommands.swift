@@ -7,7 +7,7 @@ enum QueryCommands {
         let session = try CommandSession(command, context)
         let key = try session.keys()[0]
         return try await session.withManager { manager in
-            guard let content = try await manager.content(key) else {
+            guard let content = try await manager.contents.find(key) else {
                 throw LectureError(.unknownContent, detail: key.text)
             }
             let licence = try await manager.licences.status(of: key)
@@ -15,7 +15,7 @@ enum QueryCommands {
                 try context.output.write(machine: JSONLine.content(content, licence: licence))
                 return .done
             }
-            let path = content.state == .completed ? try? await manager.path(key) : nil
+            let path = content.state == .completed ? try? await manager.contents.path(of: key) : nil
             var facts = facts(content, path: path)
             if let licence { facts.append(("Licence", LicenceCommands.sentence(licence))) }
             try context.output.write(text(facts))
@@ -27,7 +27,7 @@ enum QueryCommands {
         let session = try CommandSession(command, context)
         let key = try session.keys()[0]
         return try await session.withManager { manager in
-            let diagnosis = try await manager.why(key)
+            let diagnosis = try await manager.contents.why(key)
             let licence = try await manager.licences.status(of: key)
             if session.wantsJSON {
                 let lines =
@@ -54,7 +54,7 @@ enum QueryCommands {
         let key = try session.keys()[0]
         return try await session.withManager { manager in
             // The path is data for another program: it is printed unchanged.
-            try context.writeData(try await manager.path(key))
+            try context.writeData(try await manager.contents.path(of: key))
             return .done
         }
     }
@@ -70,7 +70,7 @@ enum QueryCommands {
         return try await session.withManager { manager in
             var range: Range<Int64>?
             // If it cannot be read, the read reports why.
-            if let asked, let content = try await manager.content(key), content.isPlayable,
+            if let asked, let content = try await manager.contents.find(key), content.isPlayable,
                 let total = content.totalBytes
             {
                 range = asked.resolved(byteCount: total)
@@ -80,7 +80,7 @@ enum QueryCommands {
                 }
             }
             let output = context.output
-            try await manager.read(key, range: range) { bytes in try output.write(bytes) }
+            try await manager.contents.read(key, range: range) { bytes in try output.write(bytes) }
             return .done
         }
     }

@@ -68,7 +68,7 @@ enum QueueCommands {
             }
             return try await each(try session.keys(), session) { key in
                 try await one(manager, key)
-                if session.wantsJSON, let content = try await manager.content(key) {
+                if session.wantsJSON, let content = try await manager.contents.find(key) {
                     try context.output.write(machine: JSONLine.content(content))
                 }
             }

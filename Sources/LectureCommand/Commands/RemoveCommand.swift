@@ -40,7 +40,7 @@ enum RemoveCommand {
     private static func lectures(_ keys: [ContentKey], _ manager: LectureManager) async throws -> [Content] {
         var lectures: [Content] = []
         for key in keys {
-            guard let lecture = try await manager.content(key) else {
+            guard let lecture = try await manager.contents.find(key) else {
                 throw LectureError(.unknownContent, detail: key.text)
             }
             lectures.append(lecture)
@@ -126,7 +126,7 @@ struct Removal {
                 return left.count
             }
             // What another process deletes is not reported here.
-            for (key, typed) in left where try await manager.content(key) == nil {
+            for (key, typed) in left where try await manager.contents.find(key) == nil {
                 left[key] = nil
                 try write(removed: typed)
             }

@@ -9,7 +9,7 @@ enum StatusCommand {
         if !session.storeExists, let ending = try await withoutStore(session) { return ending }
         return try await session.withManager { manager in
             // Once, and not with every update: it touches each file.
-            try await manager.checkFiles()
+            try await manager.contents.checkFiles()
             var screen = StatusScreen(session)
             try screen.show(try await manager.overview())
             guard command.flag("watch") else { return .done }

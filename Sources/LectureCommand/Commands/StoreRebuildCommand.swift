@@ -8,7 +8,7 @@ enum StoreRebuildCommand {
         let lists = try await DigestLists(reading: command.arguments, session)
         return try await session.withManager { manager in
             var run = RebuildRun(manager: manager, session: session, lists: lists)
-            for file in try await manager.keptFiles() { try await run.rebuild(file) }
+            for file in try await manager.contents.keptFiles() { try await run.rebuild(file) }
             return try await run.finish()
         }
     }
@@ -65,7 +65,7 @@ private struct RebuildRun {
     mutating func rebuild(_ file: KeptFile) async throws {
         let rebuilt: RebuiltFile
         do {
-            rebuilt = try await manager.rebuild(file, listed: lists.lookup)
+            rebuilt = try await manager.contents.rebuild(file, listed: lists.lookup)
         } catch let error as LectureError where Self.concernsOneFile(error.code) {
             failed += 1
             return try session.report(error)
@@ -103,7 +103,7 @@ private struct RebuildRun {
             return .done
         }
         let bytes = unusable.reduce(0) { $0 + $1.bytes }
-        let deleted = session.command.flag("delete-unusable") ? try await manager.deleteKept(unusable) : 0
+        let deleted = session.command.flag("delete-unusable") ? try await manager.contents.deleteKept(unusable) : 0
         let left = unusable.count - deleted
         session.report(
             "\(recorded) recorded, \(unlisted) not listed, \(left) unusable, \(deleted) deleted, \(failed) not read.")

@@ -57,7 +57,7 @@ private struct VerifyRun {
     mutating func verify(_ keys: [ContentKey]) async throws {
         for key in keys {
             do {
-                let report = try await manager.verify(key, options)
+                let report = try await manager.contents.verify(key, options)
                 if report.damaged.isEmpty { sound += 1 } else { damaged.append(key) }
                 try show(report)
             } catch let error as LectureError
@@ -96,7 +96,7 @@ private struct VerifyRun {
         if session.command.flag("repair"), !damaged.isEmpty {
             try await manager.waitUntilIdle()
             left = 0
-            for key in damaged where try await manager.content(key)?.state != .completed {
+            for key in damaged where try await manager.contents.find(key)?.state != .completed {
                 left += 1
                 session.context.say(
                     "\(key.text): the damaged parts could not be downloaded yet; run 'lecturectl precache'.")

@@ -1,50 +1,12 @@
-import Dispatch
 import LectureDownload
 import LectureFiles
 public import LectureModel
 import LectureStore
 
-/// Reading finished media back, and checking that it is what was fetched.
-extension LectureManager {
-    /// Reads media; every chunk is checked against its proof before any of its bytes is returned. For a licensed
-    /// lecture that is a play: it is checked and counted. To read more than once in a play, see
-    /// ``Licences/beginPlay(_:patience:counting:)``.
-    ///
-    /// - Parameters:
-    ///   - key: a complete lecture.
-    ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
-    ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `damaged`, what
-    ///   ``Licences/beginPlay(_:patience:counting:)`` throws; `playTimeUsedUp` when the licence permits no further
-    ///   byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the latest after a chunk;
-    ///   the play stays counted, and so do the bytes returned.
-    public nonisolated func read(
-        _ key: ContentKey, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
-    ) async throws {
-        let play = try await licences.beginPlay(key)
-        do {
-            try await play.read(range: range, isAll: true, receive)
-        } catch {
-            try? await play.end()
-            throw error
-        }
-        try await play.end()
-    }
-
-    /// Re-reads a complete lecture and compares every chunk with its proof.
-    ///
-    /// The findings are stored: a damaged lecture counts as failed with `damaged` (or `mediaMissing`) until it is
-    /// repaired, by this call, by the next request for it, or by ``downloadUnfinished()``. What is not damaged stays
-    /// readable.
-    ///
-    /// - Parameters:
-    ///   - key: a lecture with a complete version.
-    ///   - options: how much to read, how fast, and whether to repair.
-    /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
-    ///   downloaded again; ``waitUntilIdle(longestWait:deadline:)`` waits for them.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
-    ///   repaired. `CancellationError` when the task is cancelled; findings up to then are not stored.
-    public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
+/// Checks that media is what was downloaded.
+extension MediaReader {
+    /// As ``LectureManager/Contents/verify(_:_:)``.
+    func verify(_ key: ContentKey, _ options: VerifyOptions) async throws -> VerifyReport {
         try Task.checkCancellation()
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.currentVersion != nil else { throw LectureError(.notComplete, detail: key.text) }
@@ -147,7 +109,6 @@ extension LectureManager {
         service.engine.setNeedsStep()
         service.wake()
     }
-
 }
 
 /// How a lecture is verified.

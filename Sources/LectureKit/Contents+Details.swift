@@ -5,7 +5,7 @@ import LectureStore
 import LectureTransport
 
 /// What lists and pages about one lecture show.
-extension LectureManager {
+extension LectureManager.Contents {
     /// A page of lectures with everything a list shows, read in a constant number of queries.
     ///
     /// - Parameters:
@@ -17,10 +17,12 @@ extension LectureManager {
     ///   licences.
     public func details(
         _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
-    ) throws -> [ContentDetails] {
-        let reader = try detailReader()
-        return try reader.queries.details(filter, sort: sort, page: page, withLicences: reader.judge != nil) {
-            try reader.details($0, truthful($0.content, $0.media))
+    ) throws(LectureError) -> [ContentDetails] {
+        try LectureError.only {
+            let reader = try detailReader()
+            return try reader.queries.details(filter, sort: sort, page: page, withLicences: reader.judge != nil) {
+                try reader.details($0, truthful($0.content, $0.media))
+            }
         }
     }
 
@@ -30,10 +32,12 @@ extension LectureManager {
     /// - Returns: nil when nothing has this key.
     /// - Throws: ``LectureError`` when the store cannot be read; `deviceKeyRefused`, `configuration` where it holds
     ///   licences.
-    public func details(_ key: ContentKey) throws -> ContentDetails? {
-        let reader = try detailReader()
-        return try reader.queries.detail(key, withLicence: reader.judge != nil).map {
-            try reader.details($0, truthful($0.content, $0.media))
+    public func details(of key: ContentKey) throws(LectureError) -> ContentDetails? {
+        try LectureError.only {
+            let reader = try detailReader()
+            return try reader.queries.detail(key, withLicence: reader.judge != nil).map {
+                try reader.details($0, truthful($0.content, $0.media))
+            }
         }
     }
 
@@ -66,10 +70,11 @@ extension LectureManager {
     private func detailReader() throws -> DetailReader {
         let root = try location.make()
         guard try writer.hasLicences() else {
-            return DetailReader(queries: queries, judge: nil, root: root, announced: announced)
+            return DetailReader(queries: queries, judge: nil, root: root, announced: core.state.announced)
         }
         return DetailReader(
-            queries: try licensing.queriesOfLicences(), judge: try licensing.judge(), root: root, announced: announced)
+            queries: try licensing.queriesOfLicences(), judge: try licensing.judge(), root: root,
+            announced: core.state.announced)
     }
 
     /// The lecture for a URL: registered under it, or named by it (a gateway link's token or path). No server is asked
@@ -80,14 +85,8 @@ extension LectureManager {
     /// - Parameter url: an http or https URL.
     /// - Returns: nil when it is not in the store.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a store's code.
-    public func find(_ url: String) throws -> Content? {
-        let url = try CurlURL.normalise(url)
-        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: url))
-        if let key = try queries.key(identity: identity), let item = try queries.item(key) { return item.content }
-        guard let name = ContentKeys.name(inLink: try URLParts(url)), let key = try? ContentKey(name) else {
-            return nil
-        }
-        return try queries.item(key)?.content
+    public func find(url: String) throws(LectureError) -> Content? {
+        try LectureError.only { try lecture(url: url) }
     }
 
     /// The subtitles, chapters and bookmarks of a lecture.
@@ -95,9 +94,11 @@ extension LectureManager {
     /// - Parameter key: the lecture.
     /// - Returns: empty where the source has no description.
     /// - Throws: ``LectureError``: `unknownContent`, a store's code.
-    public func outline(_ key: ContentKey) throws -> ContentOutline {
-        guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-        return try queries.descriptor(item.id).map { ContentOutline(descriptor: $0) } ?? ContentOutline()
+    public func outline(of key: ContentKey) throws(LectureError) -> ContentOutline {
+        try LectureError.only {
+            guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            return try queries.descriptor(item.id).map { ContentOutline(descriptor: $0) } ?? ContentOutline()
+        }
     }
 
     /// The folders directly below a folder, in the order of their names.
@@ -106,16 +107,20 @@ extension LectureManager {
     /// - Returns: names without their parents, ordered by their bytes. A folder exists while a lecture is in it or
     ///   below it.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func folders(below folder: String) throws -> [String] { try queries.folders(below: folder) }
+    public func folders(below folder: String) throws(LectureError) -> [String] {
+        try LectureError.only { try queries.folders(below: folder) }
+    }
 
     /// Stores where a player resumes. It is deleted together with the lecture.
     ///
     /// - Parameters:
-    ///   - key: the lecture.
     ///   - point: from the start, stored in whole milliseconds; negative counts as zero.
+    ///   - key: the lecture.
     /// - Throws: ``LectureError``: `unknownContent`, a store's code.
-    public func setResumePoint(_ key: ContentKey, _ point: Duration) throws {
-        try keepResumePoint(key, point)
+    public func setResumePoint(_ point: Duration, of key: ContentKey) throws(LectureError) {
+        try LectureError.only {
+            try keepResumePoint(key, point)
+        }
     }
 
     /// Verified bytes of lectures on disk: media, subtitles and pictures of complete lectures, and the received part of
@@ -123,5 +128,7 @@ extension LectureManager {
     /// old one's. The database and the streaming cache do not count.
     ///
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func mediaBytes() throws -> Int64 { try queries.status().committedBytes }
+    public func mediaBytes() throws(LectureError) -> Int64 {
+        try LectureError.only { try queries.status().committedBytes }
+    }
 }

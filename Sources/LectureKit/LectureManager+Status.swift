@@ -1,0 +1,95 @@
+import LectureDownload
+import LectureFiles
+public import LectureModel
+import LectureStore
+
+/// The whole store, and what works on it.
+extension LectureManager {
+    /// A summary of the whole store.
+    ///
+    /// - Returns: counts by state, and bytes.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func status() throws -> StoreStatus { try queries.status() }
+
+    /// The running processes that use the store, the longest-running first, and the one writing to its database.
+    ///
+    /// - Returns: processes of this machine.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func processes() throws -> [StoreProcess] {
+        let writer = DatabaseLock.writer(of: try location.make())
+        var known = try queries.owners().filter { locks.isAlive($0.id) }.map {
+            $0.process(isWriting: $0.pid == writer?.pid)
+        }
+        if let writer, !known.contains(where: { $0.pid == writer.pid }), writer.pid != Int(ProcessIdentity.pid) {
+            known.append(
+                StoreProcess(pid: writer.pid, command: writer.name, started: nil, lectures: 0, isWriting: true))
+        }
+        return known
+    }
+
+    /// The lectures this manager is working on, in the order they were started.
+    public var active: [DownloadProgress] { service?.engine.progressOfActive ?? [] }
+
+    /// The requests of this manager, counted by state and stop reason.
+    ///
+    /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are reported: they are
+    ///   final then, including everything up to the end of the last transfer.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func summary() throws -> FetchSummary {
+        guard let service else { return finalSummary }
+        let summary = try index.summary(service.run)
+        var result = FetchSummary()
+        result.counts = summary.counts
+        result.stops = summary.stops
+        result.committedBytes = summary.committedBytes
+        result.totalBytes = summary.bytesTotal
+        result.fetchedBytes = service.engine.statistics.bytesFetched
+        result.reusedBytes = service.engine.statistics.bytesReused
+        return result
+    }
+
+    /// Lectures requested from this manager that are in one state, in the order of the queue.
+    ///
+    /// - Parameters:
+    ///   - state: the state.
+    ///   - limit: how many at the most.
+    /// - Returns: the lectures.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func fetched(in state: ItemState, limit: Int = .max) throws -> [Content] {
+        guard let service else { return [] }
+        return try index.contents(service.run, state: state, limit: limit)
+    }
+
+    /// How many lectures are waiting to be removed, including by other processes.
+    ///
+    /// - Returns: how many there are.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    public func removalsLeft() throws -> Int { try queries.removalsLeft() }
+}
+
+extension OwnerRecord {
+    var process: StoreProcess { process(isWriting: false) }
+
+    func process(isWriting: Bool) -> StoreProcess {
+        StoreProcess(pid: pid, command: command, started: started, lectures: leases, isWriting: isWriting)
+    }
+}
+
+/// The requests of a manager and their results.
+public struct FetchSummary: Sendable, Hashable {
+    /// Lectures by state.
+    public var counts: [ItemState: Int] = [:]
+    /// Stopped lectures by reason.
+    public var stops: [StopReason: Int] = [:]
+    /// Bytes that are durable and verified.
+    public var committedBytes: Int64 = 0
+    /// Bytes of all lectures whose size is known.
+    public var totalBytes: Int64 = 0
+    /// Bytes received over the network since the manager was created.
+    public var fetchedBytes: Int64 = 0
+    /// Bytes of unfinished lectures that were verified before and not downloaded again.
+    public var reusedBytes: Int64 = 0
+
+    /// An empty summary.
+    public init() {}
+}
