@@ -52,10 +52,11 @@ let package = Package(
         // Vocabulary and ports.
         .target(name: "LectureModel"),
 
-        // Engines: rules without input or output.
-        .target(name: "LectureDownload", dependencies: ["LectureModel"]),
-        .target(name: "LectureLicence", dependencies: ["LectureModel"]),
-        .target(name: "LectureStatistics", dependencies: ["LectureModel"]),
+        // Engines: rules without input or output, and the loop that runs them.
+        .target(name: "LectureEngine", dependencies: ["LectureModel"]),
+        .target(name: "LectureDownload", dependencies: ["LectureEngine", "LectureModel"]),
+        .target(name: "LectureLicence", dependencies: ["LectureEngine", "LectureModel"]),
+        .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureModel"]),
 
         // Adapters: one technology each.
         .target(
@@ -72,9 +73,8 @@ let package = Package(
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureModel", "LectureDownload", "LectureLicence", "LectureStatistics", "LectureStore",
-                "LectureFiles",
-                "LectureTransport", "LectureCrypto", "LectureArchive",
+                "LectureModel", "LectureEngine", "LectureDownload", "LectureLicence", "LectureStatistics",
+                "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
         // The façade, and its other module name for applications.
         .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
@@ -122,7 +122,7 @@ let package = Package(
         .target(
             name: "LectureSimulation",
             dependencies: [
-                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureDownload", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureTestSupport",
             ], path: "Tests/LectureSimulation"),
         .executableTarget(
@@ -137,14 +137,17 @@ let package = Package(
             ],
             exclude: ["Containers"]),
         .testTarget(
+            name: "LectureEngineTests", dependencies: ["LectureEngine", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
             name: "LectureStatisticsTests",
             dependencies: [
-                "LectureStatistics", "LectureStore", "LectureSQLite", "LectureModel", "LectureTestSupport",
+                "LectureEngine", "LectureStatistics", "LectureStore", "LectureSQLite", "LectureModel",
+                "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureLicenceTests",
             dependencies: [
-                "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureEngine", "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
                 "LectureTestSupport",
             ]),
         .testTarget(

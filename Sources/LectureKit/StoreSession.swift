@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureFiles
 import LectureModel
 import LectureTransport
@@ -9,6 +10,8 @@ final class StoreSession: Sendable {
     let owner: OwnerID
     /// Performs every exchange of this program, observed if the application wants that.
     let transport: any Transport
+    /// The numbers of its exchanges.
+    let numbers = TransferNumbers()
     /// The times that servers name.
     let dates: ServerDates
     /// Receives log records and metrics; nil without an observer.

@@ -2,6 +2,7 @@ import LectureCrypto
 import LectureLicence
 import LectureModel
 import LectureStore
+import LectureTestSupport
 import Testing
 
 /// What licence servers, licence files and downloads say about the time.

@@ -2,6 +2,7 @@ import LectureCrypto
 import LectureLicence
 import LectureModel
 import LectureStore
+import LectureTestSupport
 import Testing
 
 /// Statements of a provider about new keys.

@@ -1,18 +1,20 @@
 import Dispatch
 import LectureArchive
 import LectureCrypto
+import LectureEngine
 import LectureFiles
 import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// The active part of reports: the engine with its ports, its timer, and the waiting callers.
+/// The active part of reports: their machine in its loop, its timer, and the waiting callers.
 ///
 /// Created when reports are first sent and not before: storing reports needs no registration at the store.
 ///
 /// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
 final class ReportService: @unchecked Sendable {
-    private let engine: StatisticsEngine
+    private let loop: Loop<ReportMachine>
+    private let exchanges: ExchangePerformer
     private let outbox: SQLiteOutbox
     private let index: any DownloadIndex
     private let session: StoreSession
@@ -33,18 +35,21 @@ final class ReportService: @unchecked Sendable {
         (self.outbox, self.index, self.session) = (outbox, index, session)
         let host = EngineHost(executor, hub, leeway: 2)
         self.host = host
-        let (clock, inbox) = (host.clock, StatisticsInbox(wake: host.waking))
-        var ports = StatisticsEngine.Ports(
-            outbox: outbox, transport: session.transport, clock: clock, random: SystemRandom(),
+        let (clock, inbox) = (host.clock, Inbox<ReportEvent>(wake: host.waking))
+        let functions = ReportFunctions(
             newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
             compress: { encoding, bytes in
                 guard let compression = Compression(rawValue: encoding) else { throw LectureError(.bug) }
                 return try Compressor.compress(bytes, compression)
-            }, hash: Self.hash(digests))
-        ports.wantsExchanges = { hub.hasCostlyListeners }
+            }, wantsExchanges: { hub.hasCostlyListeners })
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
-        engine = StatisticsEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox)
+        loop = Loop(
+            ReportMachine(settings, functions, hash: Self.hash(digests), owner: session.owner),
+            ports: Loop.Ports(
+                store: outbox, clock: clock, random: SystemRandom(), numbers: session.numbers,
+                transaction: { try outbox.transaction($0) }), inbox: inbox)
+        exchanges = ExchangePerformer(session.transport, clock: clock) { inbox.post(.answered($0, $1)) }
         host.serve { [weak self] in self?.step() }
     }
 
@@ -57,13 +62,14 @@ final class ReportService: @unchecked Sendable {
         host.step {
             // Their requests are released.
             session.dismissDeadOwners(index, host.clock)
-            let (notices, next) = engine.step()
-            for notice in notices { notify(notice) }
-            return next
+            let step = loop.commit()
+            for effect in step.effects { exchanges.perform(effect) }
+            for notice in step.notices { notify(notice) }
+            return step.next
         }
     }
 
-    private func notify(_ notice: StatisticsNotice) {
+    private func notify(_ notice: ReportNotice) {
         if case .failure = notice {} else { host.stepSucceeded() }
         switch notice {
         case .progress(let order, let summary):
@@ -102,7 +108,7 @@ final class ReportService: @unchecked Sendable {
     /// Sets the timeout from the next request on.
     func usePatience(_ configuration: LectureConfiguration) {
         let (stall, total) = Self.patience(configuration)
-        engine.configure(stallTimeout: stall, totalTimeout: total)
+        loop.inbox.post(.setTimeouts(stall: stall, total: total))
     }
 
     private static func patience(_ configuration: LectureConfiguration) -> (stall: Duration, total: Duration) {
@@ -119,7 +125,7 @@ final class ReportService: @unchecked Sendable {
         // Metrics are counted by delivered reports, since two callers may wait for the same ones.
         order.namesDelivered = options.namesDelivered || session.observation != nil
         waiters[order.id] = waiter
-        engine.send(order)
+        loop.inbox.post(.send(order))
     }
 
     /// The caller stops waiting; what is due is still sent.
@@ -159,7 +165,7 @@ final class ReportService: @unchecked Sendable {
 
     /// Ends all work cleanly: requests are cancelled and kept for the next program, with their ids and bytes.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        host.stop(continuation) { engine.stop() }
+        host.stop(continuation) { loop.stop() }
     }
 
     private func finishStop() {

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureModel
 import LectureStatistics
 import LectureTestSupport
@@ -129,7 +130,7 @@ struct EngineAnswerTests {
         try world.add("a")
         try world.send()
         #expect(try world.send().requests == 0)
-        #expect(!world.process.engine.isBusy)
+        #expect(world.process.loop.machine.isIdle)
     }
 
     @Test func `one poison report among 500 costs at most 2 log2 n + 1 requests and takes no other with it`() throws {

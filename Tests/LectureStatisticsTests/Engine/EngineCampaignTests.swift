@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureModel
 import LectureStatistics
 import LectureTestSupport
@@ -68,8 +69,8 @@ struct EngineCampaignTests {
         }
         #expect(world.process.outbox.failed > 5 && world.process.failures > 0)
         world.process.outbox.failures = 0
-        world.run(for: .seconds(3600)) { !$0.process.engine.isBusy }
-        #expect(!world.process.engine.isBusy)
+        world.run(for: .seconds(3600)) { $0.process.loop.machine.isIdle }
+        #expect(world.process.loop.machine.isIdle)
         try finish(world, 600)
     }
 
@@ -87,9 +88,9 @@ struct EngineCampaignTests {
                     return $0 < 0
                 }
             }
-            world.process.engine.stop()
+            world.process.loop.stop()
             #expect(world.run { $0.process.isStopped })
-            #expect(world.process.ends.count == 1 && !world.process.engine.isBusy)
+            #expect(world.process.ends.count == 1 && world.process.loop.machine.isIdle)
             #expect(try world.numbers("count(*) FROM lms_flight WHERE owner_id IS NOT NULL") == [0])
             #expect(try world.isConserved())
             try world.restart()
@@ -103,7 +104,7 @@ struct EngineCampaignTests {
         world.begin()
         world.run { _ in world.lms.effects.count > 20 }
         world.process.outbox.failures = 1000
-        world.process.engine.stop()
+        world.process.loop.stop()
         #expect(world.run { $0.process.isStopped })
         try world.restart()
         try finish(world, 100)

@@ -1,28 +1,31 @@
+import LectureEngine
 import LectureModel
 import LectureStatistics
 import LectureStore
 import Testing
 
-/// What a step of the engine leads to, as values in their order.
+/// What a step leads to, as values in their order.
 struct EngineEffectTests {
-    @Test func `an order starts a request after the commit, and a stop cancels it`() throws {
+    /// The request of a step that does nothing but send one.
+    private func request(_ effects: [ExchangeEffect]) throws -> ExchangeRequest {
+        let request: ExchangeRequest? = if case .send(let request) = effects.first { request } else { nil }
+        #expect(effects == request.map { [.send($0)] }, "a step sends one request")
+        return try #require(request)
+    }
+
+    @Test func `an order sends a request after the commit, and a stop cancels it`() throws {
         let world = try SendWorld()
         try world.add("a")
         world.begin()
-        let engine = world.process.engine
-        let step = engine.commit()
-        guard case .start(let request) = step.effects.first else {
-            Issue.record("\(step.effects) starts nothing")
-            return
-        }
-        #expect(step.effects == [.start(request)])
+        let loop = world.process.loop
+        let request = try request(loop.commit().effects)
         #expect(request.url == SendWorld.url && request.headers["Idempotency-Key"] == "a")
         #expect(world.lms.requests.isEmpty, "nothing is performed")
-        for effect in step.effects { world.lms.perform(effect) }
+        world.process.performer.perform(.send(request))
         #expect(world.lms.requests.map(\.id) == ["a"])
-        #expect(engine.commit().effects == [], "each effect is decided once")
-        engine.stop()
-        #expect(engine.commit().effects == [.cancel([request.id])])
+        #expect(loop.commit().effects == [], "each effect is decided once")
+        loop.stop()
+        #expect(loop.commit().effects == [.cancel([request.id])])
     }
 
     @Test func `a failed commit performs none of its effects`() throws {
@@ -30,18 +33,47 @@ struct EngineEffectTests {
         try world.add("a")
         world.begin()
         world.process.outbox.failsCommits = true
-        let engine = world.process.engine
-        let failed = engine.commit()
-        guard case .cancel(let ids) = failed.effects.first else {
-            Issue.record("\(failed.effects) cancels nothing")
-            return
-        }
-        #expect(failed.effects == [.cancel(ids)] && ids.count == 1, "its request is not started")
+        let loop = world.process.loop
+        let failed = loop.commit()
+        #expect(failed.effects == [], "its request is not sent")
         #expect(failed.notices.contains { if case .failure = $0 { true } else { false } })
         world.process.outbox.failsCommits = false
-        for effect in failed.effects { world.lms.perform(effect) }
-        #expect(engine.commit().effects == [] && world.lms.requests.isEmpty, "the next step waits")
+        #expect(loop.commit().effects == [] && world.lms.requests.isEmpty, "the next step waits")
         world.run { $0.process.ends.count == 1 }
         #expect(world.process.ends.map(\.delivered) == [1] && world.lms.requests.map(\.id) == ["a"])
+    }
+
+    @Test func `an answer is kept while the store cannot be written, and its report is sent once`() throws {
+        let world = try SendWorld()
+        try world.add("a")
+        world.begin()
+        let loop = world.process.loop
+        world.process.performer.perform(.send(try request(loop.commit().effects)))
+        world.process.outbox.failsCommits = true
+        var failures = 0
+        world.run(for: .seconds(5)) { world in
+            failures = world.process.failures
+            return failures == 2
+        }
+        #expect(failures == 2 && world.lms.requests.count == 1)
+        world.process.outbox.failsCommits = false
+        world.run { $0.process.ends.count == 1 }
+        #expect(world.process.ends.map(\.delivered) == [1])
+        #expect(world.lms.requests.map(\.id) == ["a"], "the answer was not lost")
+    }
+
+    @Test func `a store that fails for long costs the answer and not the report`() throws {
+        let world = try SendWorld()
+        try world.add("a")
+        world.begin()
+        let loop = world.process.loop
+        world.process.performer.perform(.send(try request(loop.commit().effects)))
+        world.process.outbox.failsCommits = true
+        world.run(for: .seconds(300)) { $0.process.failures > Loop<ReportMachine>.patience }
+        #expect(world.process.failures > Loop<ReportMachine>.patience)
+        world.process.outbox.failsCommits = false
+        world.run { $0.process.ends.count == 1 }
+        #expect(world.process.ends.map(\.delivered) == [1])
+        #expect(world.lms.requests.map(\.id) == ["a", "a"], "sent again under its id")
     }
 }

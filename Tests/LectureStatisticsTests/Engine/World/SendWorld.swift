@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureModel
 import LectureSQLite
 import LectureStatistics
@@ -9,20 +10,21 @@ import Testing
 final class SendProcess {
     let index: SQLiteDownloadIndex
     let outbox: FailingOutbox
-    let engine: StatisticsEngine
+    let loop: Loop<ReportMachine>
+    let performer: ExchangePerformer
     let owner: OwnerID
     fileprivate let isWoken: Guarded<Bool>
     /// When its next step is due.
     fileprivate(set) var next: BootInstant?
     /// The notices, in order.
-    fileprivate(set) var notices: [StatisticsNotice] = []
+    fileprivate(set) var notices: [ReportNotice] = []
 
     fileprivate init(
-        _ index: SQLiteDownloadIndex, _ outbox: FailingOutbox, _ engine: StatisticsEngine, _ owner: OwnerID,
-        _ isWoken: Guarded<Bool>
+        _ index: SQLiteDownloadIndex, _ outbox: FailingOutbox, _ loop: Loop<ReportMachine>,
+        _ performer: ExchangePerformer, _ owner: OwnerID, _ isWoken: Guarded<Bool>
     ) {
-        (self.index, self.outbox, self.engine, self.owner) = (index, outbox, engine, owner)
-        self.isWoken = isWoken
+        (self.index, self.outbox, self.loop, self.performer) = (index, outbox, loop, performer)
+        (self.owner, self.isWoken) = (owner, isWoken)
     }
 
     var ends: [SendSummary] { notices.compactMap { if case .ended(_, let summary) = $0 { summary } else { nil } } }
@@ -87,16 +89,18 @@ final class SendWorld {
         let outbox = FailingOutbox(SQLiteOutbox(index: index), seed: seed)
         let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
-        var ports = StatisticsEngine.Ports(
-            outbox: outbox, transport: lms, clock: clock, random: randomness,
+        let functions = ReportFunctions(
             newID: { [ids = shared.ids] in "request-\(Self.next(ids))" },
             compress: { _, bytes in TurnedBits.turn(bytes) },
-            hash: { Self.hash($0) })
-        ports.wantsExchanges = { [listens = shared.listens] in listens.withLock(\.self) }
-        let engine = StatisticsEngine(
-            ports: ports, settings: settings, owner: owner,
-            inbox: StatisticsInbox(wake: { woken.withLock { $0 = true } }))
-        return SendProcess(index, outbox, engine, owner, woken)
+            wantsExchanges: { [listens = shared.listens] in listens.withLock(\.self) })
+        let inbox = Inbox<ReportEvent>(wake: { woken.withLock { $0 = true } })
+        let loop = Loop(
+            ReportMachine(settings, functions, hash: { Self.hash($0) }, owner: owner),
+            ports: Loop.Ports(
+                store: outbox, clock: clock, random: randomness, numbers: TransferNumbers(),
+                transaction: { try outbox.transaction($0) }), inbox: inbox)
+        let performer = ExchangePerformer(lms, clock: clock) { inbox.post(.answered($0, $1)) }
+        return SendProcess(index, outbox, loop, performer, owner, woken)
     }
 
     private static func next(_ numbers: Guarded<Int>) -> Int {
@@ -229,9 +233,10 @@ final class SendWorld {
         while true {
             for process in processes {
                 process.isWoken.withLock { $0 = false }
-                let (reported, next) = process.engine.step()
-                process.notices += reported
-                process.next = next
+                let step = process.loop.commit()
+                for effect in step.effects { process.performer.perform(effect) }
+                process.notices += step.notices
+                process.next = step.next
             }
             if try isOver(self) { return true }
             if processes.contains(where: { $0.isWoken.withLock(\.self) && ($0.next ?? clock.boot()) <= clock.boot() }) {
@@ -255,7 +260,7 @@ final class SendWorld {
         orders += 1
         var order = SendOrder(id: orders)
         change(&order)
-        (process ?? self.process).engine.send(order)
+        (process ?? self.process).loop.inbox.post(.send(order))
     }
 
     /// Sends until the order has ended.

@@ -1,3 +1,4 @@
+package import LectureEngine
 package import LectureModel
 
 /// What is configured for a target.
@@ -19,7 +20,7 @@ package struct TargetSettings: Sendable {
     }
 }
 
-/// The engine's settings.
+/// The settings of the machine.
 package struct StatisticsSettings: Sendable {
     /// What is configured for a target.
     package var target: @Sendable (ReportRecord.Target) -> TargetSettings = { TargetSettings($0.format) }
@@ -48,7 +49,7 @@ package struct SendOrder: Hashable, Sendable {
     package var attempts = 5
     /// A wait that is longer ends the order for its target.
     package var longestWait = Duration.seconds(30)
-    /// Whether ``StatisticsNotice/delivered(_:)`` is sent while it works.
+    /// Whether ``ReportNotice/delivered(_:)`` is sent while it works.
     package var namesDelivered = false
 
     /// An order.
@@ -89,8 +90,19 @@ package struct TargetObstacle: Hashable, Sendable {
     }
 }
 
-/// What the engine reports, after the commit that makes it true.
-package enum StatisticsNotice: Hashable, Sendable {
+/// What reports have to take note of: replies, and requests of the application.
+package enum ReportEvent: Sendable {
+    /// Sends everything that is due; the notice ``ReportNotice/ended(order:_:)`` follows. An order that arrives while
+    /// another works joins it.
+    case send(SendOrder)
+    /// Changes the time limits of exchanges; they apply to requests that start from now on.
+    case setTimeouts(stall: Duration, total: Duration)
+    /// An exchange is over.
+    case answered(TransferID, ExchangeReply)
+}
+
+/// What is reported, after the commit that makes it true.
+package enum ReportNotice: StateMachineNotice, Hashable {
     /// Reports were settled or requests were sent for an order; at most every 100 ms.
     case progress(order: Int, SendSummary)
     /// Reports were delivered; sent only while an order asks for it.
@@ -103,8 +115,8 @@ package enum StatisticsNotice: Hashable, Sendable {
     case obstacle(TargetObstacle)
     /// An order is over.
     case ended(order: Int, SendSummary)
-    /// The store could not be written; the engine tries again.
+    /// The store could not be written; the step is repeated.
     case failure(LectureError)
-    /// The engine has stopped.
+    /// All work has ended.
     case stopped
 }

@@ -1,0 +1,130 @@
+package import LectureModel
+
+/// Runs a machine: takes its events, lets it decide in one transaction of the store, and hands out the effects and
+/// notices once that is committed.
+///
+///     events → transaction { handle each, reconcile } → effects → notices
+///
+/// So no request is sent that is not stored, and nothing is reported that a crash could undo. A step whose transaction
+/// fails (a full disk, say) never happened: the machine is the one of before it, its events wait, and it is repeated
+/// after 2, 4, 8 … up to 60 seconds. After ``patience`` failed steps in a row the machine recovers as after a crash.
+/// While the loop is stopping it then ends without the store.
+///
+/// Confined to one executor, the one on which the store's writer lives; other threads use the ``inbox``. There is no
+/// `await`, no clock and no randomness of its own: the same events at the same times give the same steps.
+package final class Loop<Subject: StateMachine> {
+    /// Everything outside the machine.
+    package struct Ports {
+        /// The rows, for each step.
+        let store: Subject.Store
+        /// Runs a closure in one transaction of that store.
+        let transaction: (() throws -> Void) throws -> Void
+        /// Both clocks.
+        let clock: any LectureClock
+        /// Randomness for jitter.
+        let random: any RandomSource
+        /// The numbers of exchanges.
+        let numbers: TransferNumbers
+
+        /// Collects the ports.
+        ///
+        /// - Parameters:
+        ///   - store: the rows, for each step.
+        ///   - clock: both clocks.
+        ///   - random: randomness for jitter.
+        ///   - numbers: the numbers of exchanges on the transport.
+        ///   - transaction: runs a closure in one transaction of that store.
+        package init(
+            store: Subject.Store, clock: any LectureClock, random: any RandomSource, numbers: TransferNumbers,
+            transaction: @escaping (() throws -> Void) throws -> Void
+        ) {
+            (self.store, self.clock, self.random, self.numbers) = (store, clock, random, numbers)
+            self.transaction = transaction
+        }
+    }
+
+    /// After this many failed steps in a row nothing should wait for the store.
+    package static var patience: Int { 3 }
+
+    /// The rules, and all that they remember.
+    package private(set) var machine: Subject
+    /// Takes events from any thread.
+    package let inbox: Inbox<Subject.Event>
+    private let ports: Ports
+    private var failedSteps = 0
+    /// After a failed step, the next one is not before this moment.
+    private var failedUntil: BootInstant?
+    private var isStopping = false
+    private var isStopped = false
+
+    /// Creates a loop. Nothing happens before the first ``commit()``.
+    ///
+    /// - Parameters:
+    ///   - machine: the rules.
+    ///   - ports: everything outside them.
+    ///   - inbox: takes events from any thread.
+    package init(_ machine: Subject, ports: Ports, inbox: Inbox<Subject.Event>) {
+        (self.machine, self.ports, self.inbox) = (machine, ports, inbox)
+    }
+
+    /// Ends all work; ``StateMachineNotice/stopped`` follows.
+    package func stop() {
+        isStopping = true
+        (failedUntil, failedSteps) = (nil, 0)
+        inbox.poke()
+    }
+
+    /// Runs a step up to its commit.
+    ///
+    /// - Returns: the effects, to be performed in this order and before the next step; what became true; and when the
+    ///   next step is due at the latest, nil when only an event can change something.
+    package func commit() -> CommittedStep<Subject.Effect, Subject.Notice> {
+        let boot = ports.clock.boot()
+        if let until = failedUntil, boot < until { return CommittedStep(next: until) }
+        failedUntil = nil
+        let events = inbox.take()
+        guard !isStopped, isStopping || !events.isEmpty || !machine.isIdle else { return CommittedStep() }
+        let before = machine
+        do {
+            let step = try run(events)
+            failedSteps = 0
+            isStopped = step.isFinished
+            return CommittedStep(
+                effects: step.effects, notices: step.notices + (isStopped ? [.stopped] : []), next: step.wake)
+        } catch {
+            machine = before
+            return failed(error as? LectureError ?? LectureError(.bug), events, boot)
+        }
+    }
+
+    private func run(_ events: [Subject.Event]) throws -> Step<Subject> {
+        var result: Step<Subject>?
+        try ports.transaction {
+            // Inside the transaction: the clocks are not behind a row of another process.
+            var step = Step<Subject>(
+                now: ports.clock.now(), boot: ports.clock.boot(), store: ports.store, isStopping: isStopping,
+                random: ports.random, numbers: ports.numbers)
+            for event in events { try machine.handle(event, &step) }
+            try machine.reconcile(&step)
+            result = step
+        }
+        guard let result else { throw LectureError(.bug, detail: "a transaction did not run its body") }
+        return result
+    }
+
+    private func failed(
+        _ error: LectureError, _ events: [Subject.Event], _ boot: BootInstant
+    ) -> CommittedStep<Subject.Effect, Subject.Notice> {
+        failedSteps += 1
+        let until = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
+        failedUntil = until
+        guard failedSteps >= Self.patience else {
+            inbox.putBack(events)
+            return CommittedStep(notices: [.failure(error)], next: until)
+        }
+        let effects = machine.recover(losing: events)
+        guard isStopping else { return CommittedStep(effects: effects, notices: [.failure(error)], next: until) }
+        (isStopped, failedUntil) = (true, nil)
+        return CommittedStep(effects: effects, notices: [.failure(error)] + machine.abandon() + [.stopped])
+    }
+}

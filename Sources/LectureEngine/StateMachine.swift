@@ -1,0 +1,98 @@
+package import LectureModel
+
+/// The rules of one subject as a value: what an event changes, and what has to happen next.
+///
+/// A ``Loop`` calls it within transactions. A machine has no ports: time, randomness and the store are those of the
+/// ``Step``, and what it asks of the world are effects, which the loop performs after the commit. After a failed commit
+/// the loop puts the machine of before the step back; since it is a value, nothing else has to be undone.
+package protocol StateMachine: Sendable {
+    /// What other threads report, and what the application requests.
+    associatedtype Event: Sendable
+    /// What it asks of the world outside the store.
+    associatedtype Effect: Sendable
+    /// What it reports when it has become true.
+    associatedtype Notice: StateMachineNotice
+    /// The rows it works with; used only within a step.
+    associatedtype Store
+
+    /// Whether a step would change nothing, unless there is an event.
+    var isIdle: Bool { get }
+
+    /// Applies an event.
+    ///
+    /// - Parameters:
+    ///   - event: in the order of arrival.
+    ///   - step: its transaction.
+    /// - Throws: `LectureError` of the store; the step is rolled back, and repeated later with the same events.
+    mutating func handle(_ event: Event, _ step: inout Step<Self>) throws
+
+    /// Decides what happens next, once per step and after its events.
+    ///
+    /// While ``Step/isStopping``, everything is released; when nothing is left, ``Step/finish()`` is called.
+    ///
+    /// - Parameter step: its transaction.
+    /// - Throws: `LectureError` of the store; the step is rolled back, and repeated later with the same events.
+    mutating func reconcile(_ step: inout Step<Self>) throws
+
+    /// Continues from what the store has, as after a crash: several steps in a row have failed, and their events are
+    /// lost. Work that can be read from the store again is dropped; what the application has requested is kept.
+    ///
+    /// - Parameter events: those of the failed steps.
+    /// - Returns: the effects that end what runs.
+    mutating func recover(losing events: [Event]) -> [Effect]
+
+    /// Ends without the store, which cannot be written: the next process recovers it as after a crash.
+    ///
+    /// - Returns: the last notices, without ``StateMachineNotice/stopped``.
+    mutating func abandon() -> [Notice]
+}
+
+/// The notices that every machine has.
+package protocol StateMachineNotice: Sendable {
+    /// The store could not be written; the step is repeated.
+    static func failure(_ error: LectureError) -> Self
+    /// The machine has stopped for good.
+    static var stopped: Self { get }
+}
+
+/// What is constant within one transaction of a machine, and what it leads to.
+package struct Step<Subject: StateMachine> {
+    /// The wall clock, for what is stored.
+    package let now: Timestamp
+    /// The boot clock, for waits.
+    package let boot: BootInstant
+    /// The rows.
+    package let store: Subject.Store
+    /// Whether everything is to end.
+    package let isStopping: Bool
+    /// What is performed after the commit, in this order.
+    package var effects: [Subject.Effect] = []
+    /// What is reported after the commit, in this order.
+    package var notices: [Subject.Notice] = []
+    /// When the next step is due at the latest; nil when only an event can change something.
+    package private(set) var wake: BootInstant?
+    /// Whether the machine has stopped for good.
+    private(set) var isFinished = false
+    private let source: any RandomSource
+    private let numbers: TransferNumbers
+
+    init(
+        now: Timestamp, boot: BootInstant, store: Subject.Store, isStopping: Bool, random: any RandomSource,
+        numbers: TransferNumbers
+    ) {
+        (self.now, self.boot, self.store, self.isStopping) = (now, boot, store, isStopping)
+        (source, self.numbers) = (random, numbers)
+    }
+
+    /// 64 random bits, for jitter.
+    package func random() -> UInt64 { source.next() }
+
+    /// A number for an exchange. Never used again, even if the step fails.
+    package func newTransfer() -> TransferID { numbers.next() }
+
+    /// The next step is due at this moment at the latest.
+    package mutating func wake(at moment: BootInstant) { wake = min(wake ?? moment, moment) }
+
+    /// The machine has stopped for good; ``StateMachineNotice/stopped`` is its last notice.
+    package mutating func finish() { isFinished = true }
+}

@@ -1,0 +1,91 @@
+import LectureEngine
+import LectureModel
+
+/// Starts orders on their targets, and ends them.
+extension ReportMachine {
+    /// Starts an order: resumes its targets, and ends waits that are not the server's.
+    mutating func begin(_ order: SendOrder, _ step: inout Step<Self>) throws {
+        if let target = order.target { _ = try step.store.readdress(to: target) }
+        let entries = try step.store.targets().filter { entry in
+            order.target.map { $0 == entry.id } ?? true && (entry.open > 0 || targets[entry.id] != nil)
+        }
+        var started = OrderWork(order: order, targets: Set(entries.map(\.id)), reportedAt: step.boot)
+        started.summary.open = entries.reduce(0) { $0 + $1.open }
+        started.reported = started.summary
+        orders.append(started)
+        isEpochReported = false
+        for entry in entries {
+            if targets[entry.id] == nil {
+                targets[entry.id] = TargetWork(entry, settings.target(entry.address))
+            }
+            targets[entry.id]?.open = entry.open
+            targets[entry.id]?.resume(at: step.now)
+        }
+    }
+
+    /// Changes the summaries of the orders that a target belongs to.
+    mutating func count(_ target: TargetID, _ change: (inout SendSummary) -> Void) {
+        for index in orders.indices where orders[index].targets.contains(target) {
+            change(&orders[index].summary)
+        }
+    }
+
+    /// Changes the number of open reports.
+    mutating func count(open difference: Int, _ target: TargetID) {
+        targets[target]?.open += difference
+        count(target) { $0.open += difference }
+    }
+
+    /// Ends the orders that have nothing left to do, and reports the progress of the others.
+    mutating func endOrders(_ step: inout Step<Self>) throws {
+        for index in orders.indices {
+            let order = orders[index]
+            guard order.summary != order.reported, step.boot - order.reportedAt >= .milliseconds(100) else { continue }
+            (orders[index].reported, orders[index].reportedAt) = (order.summary, step.boot)
+            step.notices.append(.progress(order: order.order.id, order.summary))
+        }
+        let over = orders.filter { order in
+            order.targets.allSatisfy { !hasWork($0, order.order, &step) }
+        }
+        guard !over.isEmpty else { return }
+        orders.removeAll { order in over.contains { $0.order.id == order.order.id } }
+        let left = orders.reduce(into: Set<TargetID>()) { $0.formUnion($1.targets) }
+        for inFlightBatch in inFlightBatches.values where !left.contains(inFlightBatch.target) {
+            try release(inFlightBatch.id, step)
+        }
+        for (inFlightBatch, target) in aside where !left.contains(target) { try release(inFlightBatch, step) }
+        for order in over { try end(order, &step) }
+        for target in targets.values where !left.contains(target.id) {
+            if target.condition != target.stored { try step.store.store(target.condition, of: target.id) }
+            targets[target.id] = nil
+        }
+    }
+
+    /// Whether an order still waits for a target.
+    private func hasWork(_ id: TargetID, _ order: SendOrder, _ step: inout Step<Self>) -> Bool {
+        guard let target = targets[id] else { return false }
+        let inFlightBatches = inFlightBatches.values.filter { $0.target == id }
+        if inFlightBatches.contains(where: \.isRunning) { return true }
+        if target.isAbandoned(by: order, at: step.now) { return false }
+        if inFlightBatches.contains(where: { ($0.wait?.remaining(at: step.now) ?? .zero) <= order.longestWait }) {
+            return true
+        }
+        if !target.isDry { return true }
+        guard let due = target.dueAfter, due <= order.longestWait else { return false }
+        step.wake(at: step.boot + due)
+        return true
+    }
+
+    /// Reports the end of an order.
+    func end(_ order: OrderWork, _ step: inout Step<Self>) throws {
+        var summary = order.summary
+        summary.open = 0
+        summary.obstacles = []
+        for entry in try step.store.targets() where order.targets.contains(entry.id) && entry.open > 0 {
+            summary.open += entry.open
+            let next = try step.store.nextInFlightBatch(entry.id)
+            summary.obstacles.append(TargetObstacle(entry, targets[entry.id], next: next, now: step.now))
+        }
+        step.notices.append(.ended(order: order.order.id, summary))
+    }
+}
