@@ -21,7 +21,7 @@ package final class Inbox<Event: Sendable>: Sendable {
     }
 
     /// Makes the engine run a step soon, without an event.
-    func poke() { wake() }
+    func setNeedsStep() { wake() }
 
     /// Removes and returns all events, in their order.
     package func take() -> [Event] {

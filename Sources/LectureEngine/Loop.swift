@@ -71,7 +71,7 @@ package final class Loop<Subject: StateMachine> {
     package func stop() {
         isStopping = true
         (failedUntil, failedSteps) = (nil, 0)
-        inbox.poke()
+        inbox.setNeedsStep()
     }
 
     /// Runs a step up to its commit.

@@ -1,5 +1,6 @@
 import Dispatch
 import LectureDownload
+import LectureEngine
 import LectureFiles
 import LectureLicence
 import LectureModel
@@ -22,7 +23,6 @@ final class DownloadService: @unchecked Sendable {
     /// Receives a complete lecture that a link led to, with the digest to compare, if there is one.
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
     var owner: OwnerID { session.owner }
-    var transport: any Transport { session.transport }
     private let host: EngineHost
     private var idleWaiters: [IdleWaiter] = []
     /// Changes made by other processes.
@@ -43,13 +43,14 @@ final class DownloadService: @unchecked Sendable {
     ) throws {
         (self.index, self.session) = (index, session)
         host = EngineHost(executor, hub, leeway: 5)
-        let (clock, inbox) = (host.clock, EngineInbox(wake: host.waking))
+        let (clock, inbox) = (host.clock, Inbox<EngineEvent>(wake: host.waking))
         run = try index.beginRun(owner: session.owner, command: configuration.programName, now: clock.now())
-        let ports = DownloadEngine.Ports(
+        var ports = DownloadEngine.Ports(
             index: index, transport: session.transport, files: files, digests: digests, clock: clock,
             random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
             licensing: licensing, seals: seals)
+        ports.numbers = session.numbers
         engine = DownloadEngine(
             ports: ports, settings: try configuration.downloadSettings(), owner: session.owner, run: run, inbox: inbox)
         host.serve { [weak self] in self?.step() }
@@ -241,10 +242,10 @@ final class DownloadService: @unchecked Sendable {
 
 /// Runs blocking work on Dispatch's own threads.
 struct DispatchOffload: WorkOffload {
-    let inbox: EngineInbox
+    let inbox: Inbox<EngineEvent>
     private let queue = DispatchQueue(label: "lecturekit.offload", qos: .utility, attributes: .concurrent)
 
-    init(inbox: EngineInbox) { self.inbox = inbox }
+    init(inbox: Inbox<EngineEvent>) { self.inbox = inbox }
 
     func run(_ work: @escaping @Sendable () -> EngineEvent) {
         queue.async { [inbox] in inbox.post(work()) }
@@ -254,7 +255,7 @@ struct DispatchOffload: WorkOffload {
 /// Asks the application's closure for new URLs.
 struct ClosureResolver: URLResolver {
     let resolve: LectureConfiguration.URLResolver?
-    let inbox: EngineInbox
+    let inbox: Inbox<EngineEvent>
 
     var isPresent: Bool { resolve != nil }
 

@@ -171,7 +171,7 @@ extension LectureManager: SourceChecking {
         let origin = try Origin(url: url)
         if let error = checks.refusal(of: origin) { throw error }
         do {
-            let probe = SourceProbe(service: service, clock: clock, configuration: configuration)
+            let probe = SourceProbe(service.session, clock: clock, configuration: configuration)
             let answer = try await probe.ask(url, headers: headers, unless: known)
             checks.answered(origin, nil)
             return answer

@@ -30,7 +30,7 @@ extension LectureManager {
         let request = DownloadRequest(url: url)
         // Invalid requests are refused before any server is asked.
         _ = try prepared(request)
-        let answer = try await SourceProbe(service: service, clock: clock, configuration: configuration).ask(url)
+        let answer = try await SourceProbe(service.session, clock: clock, configuration: configuration).ask(url)
         try Task.checkCancellation()
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try index.transaction {

@@ -232,7 +232,7 @@ public actor LectureManager: CorePart {
     public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
     {
         let service = try openService()
-        return try await SourceProbe(service: service, clock: clock, configuration: configuration)
+        return try await SourceProbe(service.session, clock: clock, configuration: configuration)
             .document(url, headers, limit: limit)
     }
 

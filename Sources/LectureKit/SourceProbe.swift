@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureEngine
 import LectureModel
 import LectureTransport
 
@@ -36,17 +37,14 @@ struct SourceProbe {
     }
 
     let transport: any Transport
+    private let numbers: TransferNumbers
     let clock: any LectureClock
     let configuration: LectureConfiguration
 
-    /// Asks over a transport.
-    init(transport: any Transport, clock: any LectureClock, configuration: LectureConfiguration) {
-        (self.transport, self.clock, self.configuration) = (transport, clock, configuration)
-    }
-
-    /// Asks over the transport of downloads.
-    init(service: DownloadService, clock: any LectureClock, configuration: LectureConfiguration) {
-        self.init(transport: service.transport, clock: clock, configuration: configuration)
+    /// Asks over the transport of a session.
+    init(_ session: StoreSession, clock: any LectureClock, configuration: LectureConfiguration) {
+        (transport, numbers) = (session.transport, session.numbers)
+        (self.clock, self.configuration) = (clock, configuration)
     }
 
     /// Asks what a source is, for the whole or a range.
@@ -132,8 +130,7 @@ struct SourceProbe {
         let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
             waiter.answer(Exchange(verdict: $0, outcome: $1, document: $2, isNotModified: $3))
         }
-        // Numbers of the engine start at 1 and count up; these count down from the other end.
-        var request = TransferRequest(id: ProbeSink.nextID(), url: url, sink: sink)
+        var request = TransferRequest(id: numbers.next(), url: url, sink: sink)
         request.headers = fields
         request.range = range
         request.stallTimeout = configuration.stallTimeout
@@ -151,7 +148,6 @@ struct SourceProbe {
 ///
 /// `@unchecked Sendable`: only the transport calls the methods, one after the other on one thread.
 final class ProbeSink: TransferSink, @unchecked Sendable {
-    private static let ids = Guarded(UInt64.max)
     private var verdict: ResponseVerdict?
     private var document: [UInt8] = []
     private let takesAnyBody: Bool
@@ -177,15 +173,6 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
         limit = documentLimit ?? RangeSink.documentLimit
         self.range = range
         self.done = done
-    }
-
-    /// A number for an exchange that is not a download.
-    static func nextID() -> TransferID {
-        TransferID(
-            ids.withLock { id in
-                id -= 1
-                return id
-            })
     }
 
     func headReceived(_ head: ResponseHead) -> Bool {

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureLicence
 import LectureModel
 import Testing
@@ -9,15 +10,15 @@ struct CallbackReplyTests {
     private func reply(
         _ body: String, status: Int? = 200, headers: [(String, String)] = [], end: TransferOutcome.End = .complete,
         isTooLarge: Bool = false
-    ) -> CallbackReply {
+    ) -> ExchangeReply {
         let fields = HeaderFields(headers.map { HeaderField(name: $0.0, value: $0.1) })
         let head = status.map { ResponseHead(status: $0, fields: fields, receivedAt: Self.now) }
-        return CallbackReply(
-            head: head, body: Array(body.utf8), isTooLarge: isTooLarge,
+        return ExchangeReply(
+            head: head, body: Array(body.utf8), isLong: isTooLarge,
             outcome: TransferOutcome(end: end, bodyBytes: 0, elapsed: .zero))
     }
 
-    private func fault(_ reply: CallbackReply) -> CallbackFault? {
+    private func fault(_ reply: ExchangeReply) -> CallbackFault? {
         do throws(CallbackFault) {
             _ = try reply.token()
             return nil

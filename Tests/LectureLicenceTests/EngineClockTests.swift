@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureEngine
 import LectureLicence
 import LectureModel
 import LectureStore

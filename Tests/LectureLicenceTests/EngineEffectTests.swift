@@ -1,4 +1,5 @@
 import Foundation
+import LectureEngine
 import LectureModel
 import LectureSQLite
 import LectureStore
@@ -9,8 +10,8 @@ import Testing
 
 /// What a step of the licence engine leads to, as values in their order, and the words of its decisions.
 struct EngineEffectTests {
-    private func start(_ effects: [LicenceEffect]) -> TransferRequest? {
-        for case .transfer(.start(let request)) in effects { return request }
+    private func start(_ effects: [LicenceEffect]) -> ExchangeRequest? {
+        for case .exchange(.send(let request)) in effects { return request }
         return nil
     }
 
@@ -22,7 +23,7 @@ struct EngineEffectTests {
         world.engine.grant(content, key: key)
         let step = world.engine.commit()
         let request = try #require(start(step.effects))
-        #expect(step.effects == [.transfer(.start(request))])
+        #expect(step.effects == [.exchange(.send(request))])
         #expect(request.url == LicenceWorld.url && request.body != nil)
         #expect(world.server.requests.isEmpty, "nothing is performed")
         for effect in step.effects { effect.perform(for: world.engine) }
@@ -42,7 +43,7 @@ struct EngineEffectTests {
     }
 
     /// A world in which a grant has just been asked for.
-    private func asking() throws -> (world: LicenceWorld, request: TransferRequest) {
+    private func asking() throws -> (world: LicenceWorld, request: ExchangeRequest) {
         let world = try LicenceWorld()
         let (content, key) = try world.waiting("g")
         world.settle()
@@ -56,7 +57,7 @@ struct EngineEffectTests {
     @Test func `a stop cancels what runs`() throws {
         let (world, request) = try asking()
         world.engine.stop()
-        #expect(world.engine.commit().effects.first == .transfer(.cancel([request.id])))
+        #expect(world.engine.commit().effects.first == .exchange(.cancel([request.id])))
     }
 
     @Test func `a failed commit performs none of its effects`() throws {
@@ -68,7 +69,7 @@ struct EngineEffectTests {
         world.server.deliver()
         let failed = world.engine.commit()
         #expect(failed.notices.contains { if case .failure = $0 { true } else { false } })
-        #expect(failed.effects == [.transfer(.cancel([request.id]))], "no anchor of a row that is not there")
+        #expect(failed.effects == [.exchange(.cancel([request.id]))], "no anchor of a row that is not there")
         #expect(world.engine.commit().effects == [], "the next step waits")
     }
 

@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureEngine
 import LectureLicence
 import LectureModel
 import LectureStore
@@ -139,7 +140,7 @@ struct EngineRegrantTests {
             clock: world.clock, random: world.randomness, offload: { $0() })
         let owner = try index.registerOwner(pid: 3, bootID: "boot", command: "test", now: world.clock.now())
         return (
-            LicenceEngine(ports: ports, settings: settings, owner: owner, inbox: LicenceInbox(wake: {})), ledger,
+            LicenceEngine(ports: ports, settings: settings, owner: owner, inbox: Inbox(wake: {})), ledger,
             anchors
         )
     }

@@ -1,10 +1,11 @@
+package import LectureEngine
 package import LectureModel
 
 /// Fetches what a run of a program wants: claims items from the queue, opens transfers, makes bytes durable, commits
 /// their proofs, and reports what became true.
 ///
 /// Confined to one executor, the one on which the store's writer lives. Other threads send an ``EngineEvent`` through
-/// the ``EngineInbox``. ``step()`` handles all waiting events and then reconciles target states with work, in one
+/// the ``inbox``. ``step()`` handles all waiting events and then reconciles target states with work, in one
 /// transaction; effects (transfers, disk) and notices follow only after its commit, so that notices are never ahead of
 /// the disk. Under load events gather while a commit runs, which groups commits. There is no `await`, no clock and no
 /// randomness of its own: a simulation that provides the ports replays a run from its seed.
@@ -15,6 +16,8 @@ package final class DownloadEngine {
         package var index: any DownloadIndex
         /// Carries out HTTP exchanges.
         package var transport: any Transport
+        /// The numbers of exchanges on that transport.
+        package var numbers = TransferNumbers()
         /// The disk.
         package var files: any PartFiles
         /// Makes proofs and digests.
@@ -56,7 +59,7 @@ package final class DownloadEngine {
     /// The settings; they may change while the engine runs.
     package internal(set) var settings: DownloadSettings
     /// Takes events from any thread.
-    package let inbox: EngineInbox
+    package let inbox: Inbox<EngineEvent>
     /// This program's row, under which it leases items.
     package internal(set) var owner: OwnerID
     /// The items that this program wants.
@@ -83,7 +86,6 @@ package final class DownloadEngine {
     /// What is performed after the commit of this step, in this order.
     var effects: [DownloadEffect] = []
     var notices: [EngineNotice] = []
-    var nextID: UInt64 = 1
     var isStopping = false
     var isStopped = false
     /// Whether a target state may have changed.
@@ -101,7 +103,7 @@ package final class DownloadEngine {
     ///   - owner: the row of this program's run.
     ///   - run: which items are wanted.
     ///   - inbox: takes events from any thread.
-    package init(ports: Ports, settings: DownloadSettings, owner: OwnerID, run: RunID, inbox: EngineInbox) {
+    package init(ports: Ports, settings: DownloadSettings, owner: OwnerID, run: RunID, inbox: Inbox<EngineEvent>) {
         self.ports = ports
         self.settings = settings
         self.owner = owner
@@ -312,40 +314,9 @@ package final class DownloadEngine {
     /// Whether the store has leases of this owner that are not in memory.
     var needsAdoption = false
 
-    func newID() -> UInt64 {
-        defer { nextID += 1 }
-        return nextID
-    }
+    func newID() -> UInt64 { ports.numbers.next().value }
 
     func poster() -> @Sendable (EngineEvent) -> Void {
         { [inbox] event in inbox.post(event) }
-    }
-}
-
-/// Takes the engine's events from any thread and wakes its executor once per batch.
-package final class EngineInbox: Sendable {
-    private let events = Guarded<[EngineEvent]>([])
-    private let wake: @Sendable () -> Void
-
-    /// Makes an inbox.
-    ///
-    /// - Parameter wake: called for the first event of a batch, on the posting thread; makes the engine's executor run
-    ///   a step soon.
-    package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
-
-    /// Queues an event.
-    package func post(_ event: EngineEvent) {
-        let isFirst = events.withLock { events in
-            events.append(event)
-            return events.count == 1
-        }
-        if isFirst { wake() }
-    }
-
-    func take() -> [EngineEvent] {
-        events.withLock { events in
-            defer { events = [] }
-            return events
-        }
     }
 }

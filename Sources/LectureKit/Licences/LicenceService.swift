@@ -1,6 +1,7 @@
 import Dispatch
 import LectureCrypto
 import LectureDownload
+import LectureEngine
 import LectureFiles
 import LectureLicence
 import LectureModel
@@ -17,7 +18,7 @@ final class LicenceService: @unchecked Sendable {
     let ledger: SQLiteLicenceLedger
     let device: [UInt8]
     /// Reports the results of grants to the download engine.
-    var downloads: EngineInbox?
+    var downloads: Inbox<EngineEvent>?
     /// Makes the download engine follow an ordered removal. Called on the core queue.
     var followRemovals: () -> Void = {}
     private let host: EngineHost
@@ -39,12 +40,13 @@ final class LicenceService: @unchecked Sendable {
         (device, ledger) = (own.device, own.ledger)
         contents = StoreContents(index, own)
         host = EngineHost(executor, hub, leeway: 2)
-        let inbox = LicenceInbox(wake: host.waking)
+        let inbox = Inbox<LicenceEvent>(wake: host.waking)
         let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
-        let ports = LicenceEngine.Ports(
+        var ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: session.transport,
             verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: host.clock,
             random: SystemRandom(), offload: { work in queue.async(execute: work) })
+        ports.numbers = session.numbers
         var settings = LicenceSettings(
             store: own.store, device: device, bootID: Machine.bootID(), playerID: own.playerID,
             deviceName: Machine.model())

@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureEngine
 import LectureFiles
 import LectureModel
 
@@ -20,7 +21,7 @@ extension LectureStream {
     /// Requests the rest of the collector's blocks.
     private func send(to target: String) {
         guard let collector else { return }
-        let id = ProbeSink.nextID()
+        let id = parts.numbers.next()
         (transfer, sentTo) = (id, target)
         let first = collector.position
         var expectation = Expectation(total: blocks.total, validator: validator)

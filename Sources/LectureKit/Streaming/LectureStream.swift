@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureEngine
 public import LectureModel
 
 /// Media that is read without being stored as a lecture: data is kept, sealed, in the store's streaming cache, and is
@@ -18,6 +19,8 @@ public actor LectureStream {
         let streams: LectureManager.Streams
         let source: StreamSource
         let transport: any Transport
+        /// The numbers of exchanges on that transport.
+        let numbers: TransferNumbers
         let identity: [UInt8]
         let stallTimeout: Duration
         let attempts: Int

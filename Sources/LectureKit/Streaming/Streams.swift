@@ -60,7 +60,7 @@ extension LectureManager.Streams {
         if case let parts = try URLParts(text), parts.path.hasSuffix(".m3u8") {
             throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)")
         }
-        let probe = SourceProbe(transport: session.transport, clock: clock, configuration: configuration)
+        let probe = SourceProbe(session, clock: clock, configuration: configuration)
         let source = StreamSource(url: text, probe: probe)
         let media = try await source.patiently(attempts: configuration.maxAttempts)
         // A stream that its caller does not get would never be ended.
@@ -72,7 +72,7 @@ extension LectureManager.Streams {
         let counter = try await licences.streamCounter(key, byteCount: media.validator.total ?? 0)
         if isClosed { throw LectureError(.closing) }
         let parts = LectureStream.Parts(
-            streams: self, source: source, transport: session.transport, identity: identity,
+            streams: self, source: source, transport: session.transport, numbers: session.numbers, identity: identity,
             stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter)
         let stream = LectureStream(
             key: key, media: media, parts: parts,

@@ -1,21 +1,5 @@
+package import LectureEngine
 package import LectureModel
-
-/// The reply of one exchange with a DRM callback.
-package struct CallbackReply: Sendable {
-    /// The header; nil when none was received.
-    package var head: ResponseHead?
-    /// The body as far as it was read.
-    package var body: [UInt8]
-    /// Whether the body exceeds the size limit.
-    package var isTooLarge: Bool
-    /// How it ended.
-    package var outcome: TransferOutcome
-
-    /// Makes a reply.
-    package init(head: ResponseHead?, body: [UInt8], isTooLarge: Bool, outcome: TransferOutcome) {
-        (self.head, self.body, self.isTooLarge, self.outcome) = (head, body, isTooLarge, outcome)
-    }
-}
 
 /// Why an exchange failed as a whole.
 package struct CallbackFault: Hashable, Sendable {
@@ -56,10 +40,12 @@ package struct CallbackReading: Sendable {
     package var answer: VerifiedAnswer
 }
 
-extension CallbackReply {
+extension CallbackReading {
     /// The largest body that is read: 1 MiB.
     package static let bodyLimit = 1 << 20
+}
 
+extension ExchangeReply {
     /// Reads the token of the body. Only HTTP 200 carries an answer; the verifier refuses text before or after the
     /// token.
     ///
@@ -74,8 +60,9 @@ extension CallbackReply {
         if outcome.end == .cancelled { throw CallbackFault(LectureError(.cancelled), .cancelled) }
         guard let head else { throw CallbackFault(LectureError(.callbackTransfer(52)), .failed) }
         guard head.status == 200 else { throw refusal(head) }
-        guard !isTooLarge, outcome.end == .complete else {
-            throw CallbackFault(LectureError(.answerUndecodable, cause: "more than \(Self.bodyLimit) bytes"), .failed)
+        guard !isLong, outcome.end == .complete else {
+            throw CallbackFault(
+                LectureError(.answerUndecodable, cause: "more than \(CallbackReading.bodyLimit) bytes"), .failed)
         }
         let text = body.drop { Self.isSpace($0) }
         let token = text.prefix((text.lastIndex { !Self.isSpace($0) } ?? text.startIndex - 1) + 1 - text.startIndex)
@@ -106,40 +93,3 @@ extension CallbackReply {
 }
 
 extension CallbackFault: Error {}
-
-/// Collects the reply of one exchange and hands it over at its end. Used by the transport's thread only, except for
-/// ``post``, which may be called from anywhere.
-final class CallbackSink: TransferSink {
-    private struct State {
-        var head: ResponseHead?
-        var body: [UInt8] = []
-        var isTooLarge = false
-    }
-
-    private let state = Guarded(State())
-    private let post: @Sendable (CallbackReply) -> Void
-
-    init(_ post: @escaping @Sendable (CallbackReply) -> Void) { self.post = post }
-
-    func headReceived(_ head: ResponseHead) -> Bool {
-        state.withLock { $0.head = head }
-        return true
-    }
-
-    func bodyReceived(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        state.withLock { state in
-            // After trimming white space, slightly more than the limit might be a valid answer; no server sends that.
-            if state.body.count + bytes.count > CallbackReply.bodyLimit {
-                (state.isTooLarge, state.body) = (true, [])
-                return false
-            }
-            unsafe state.body.append(contentsOf: bytes)
-            return true
-        }
-    }
-
-    func transferEnded(_ outcome: TransferOutcome) {
-        let state = state.withLock { $0 }
-        post(CallbackReply(head: state.head, body: state.body, isTooLarge: state.isTooLarge, outcome: outcome))
-    }
-}

@@ -1,9 +1,10 @@
+import LectureEngine
 import LectureModel
 
 /// Applies answers. Everything here is part of the step's transaction.
 extension LicenceEngine {
     /// An exchange is over.
-    func answered(_ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn) throws {
+    func answered(_ exchange: CallbackExchange, _ reply: ExchangeReply, _ turn: inout Turn) throws {
         let reading: CallbackReading
         do throws(CallbackFault) {
             reading = try read(reply, exchange, turn)
@@ -43,7 +44,7 @@ extension LicenceEngine {
     }
 
     private func read(
-        _ reply: CallbackReply, _ exchange: CallbackExchange, _ turn: Turn
+        _ reply: ExchangeReply, _ exchange: CallbackExchange, _ turn: Turn
     ) throws(CallbackFault) -> CallbackReading {
         let token = try reply.token()
         do throws(LectureError) {
@@ -64,7 +65,7 @@ extension LicenceEngine {
 
     private func apply(
         _ answer: CallbackAnswer, to asked: Asked, _ exchange: CallbackExchange, _ reading: CallbackReading,
-        _ reply: CallbackReply, sessionKey: String, _ turn: inout Turn
+        _ reply: ExchangeReply, sessionKey: String, _ turn: inout Turn
     ) throws {
         guard var entry = try ledger.entry(asked.key) else {
             return try finish(asked, LectureError(.licenceMissing), &turn)
@@ -131,7 +132,7 @@ extension LicenceEngine {
 
     /// A missing answer is not a refusal: the item is requested alone, once.
     private func missing(
-        _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply, _ turn: inout Turn
+        _ asked: Asked, _ exchange: CallbackExchange, _ reply: ExchangeReply, _ turn: inout Turn
     ) throws {
         let error = LectureError(.answerMissing)
         try record(.missing, asked, exchange, reply, error)
@@ -148,7 +149,7 @@ extension LicenceEngine {
 
     /// A whole exchange failed.
     private func failed(
-        _ exchange: CallbackExchange, _ reply: CallbackReply, _ fault: CallbackFault, _ turn: inout Turn
+        _ exchange: CallbackExchange, _ reply: ExchangeReply, _ fault: CallbackFault, _ turn: inout Turn
     ) throws {
         recordOutcome(fault.outcome, exchange, turn)
         notices.append(.exchange(record(exchange, nil, fault.error)))
@@ -287,7 +288,7 @@ extension LicenceEngine {
     }
 
     private func record(
-        _ decision: CallbackDecision, _ asked: Asked, _ exchange: CallbackExchange, _ reply: CallbackReply,
+        _ decision: CallbackDecision, _ asked: Asked, _ exchange: CallbackExchange, _ reply: ExchangeReply,
         _ error: LectureError?
     ) throws {
         let attempt = LicenceAttempt(

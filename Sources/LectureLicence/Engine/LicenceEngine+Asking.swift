@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureModel
 
 /// From waiting items to running requests.
@@ -99,7 +100,7 @@ extension LicenceEngine {
     /// Starts one request.
     private func start(_ queue: BatchQueue, _ origin: Origin, _ turn: inout Turn) throws {
         var exchange = CallbackExchange(
-            id: TransferID(nextID), queue: queue, origin: origin, items: [], questions: [], started: turn.boot,
+            id: ports.numbers.next(), queue: queue, origin: origin, items: [], questions: [], started: turn.boot,
             asked: turn.now)
         for asked in takeGroup(queue, origin) {
             guard let entry = try ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil else {
@@ -111,19 +112,16 @@ extension LicenceEngine {
             exchange.questions.append(question(asked, entry, turn))
         }
         guard let first = exchange.items.first else { return }
-        nextID += 1
         pace.started(origin, at: turn.boot)
-        let id = exchange.id
-        let sink = CallbackSink { [inbox] reply in inbox.post(.answered(id, reply)) }
-        var request = TransferRequest(id: id, url: queue.url, sink: sink)
+        var request = ExchangeRequest(id: exchange.id, url: queue.url, bodyLimit: CallbackReading.bodyLimit)
         request.body = CallbackQuestion.form(exchange.questions, extra: settings.extra)
         request.stallTimeout = settings.stallTimeout
         request.totalTimeout = settings.totalTimeout
         if case .check(let deadline) = first.purpose {
             request.totalTimeout = min(settings.totalTimeout, deadline - turn.boot)
         }
-        work.exchanges[id] = exchange
-        effects.append(.transfer(.start(request)))
+        work.exchanges[exchange.id] = exchange
+        effects.append(.exchange(.send(request)))
     }
 
     /// Whether a new grant is requested. Not if the licence is trusted by now: its use is known, and a grant would

@@ -1,3 +1,4 @@
+import LectureEngine
 package import LectureModel
 
 /// What downloads need of licences. These run inside the download engine's transactions, which may still be rolled

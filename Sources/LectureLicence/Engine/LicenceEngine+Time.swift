@@ -1,3 +1,4 @@
+import LectureEngine
 package import LectureModel
 
 /// Trusted time, the anchor outside the store, and what happens when they do not match.
@@ -56,7 +57,7 @@ extension LicenceEngine {
     /// In a store with licences of several keys only the lower bound counts, and `Date` is a second opinion: the holder
     /// of one key could set the time for the licences of the others.
     func observeTimes(
-        of reading: CallbackReading, _ reply: CallbackReply, to exchange: CallbackExchange, _ turn: inout Turn
+        of reading: CallbackReading, _ reply: ExchangeReply, to exchange: CallbackExchange, _ turn: inout Turn
     ) throws {
         let answer = reading.answer
         let isOnly = try !ledger.hasLicence(grantedByOtherThan: answer.signer)

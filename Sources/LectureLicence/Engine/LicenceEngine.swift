@@ -1,10 +1,11 @@
+package import LectureEngine
 package import LectureModel
 
 /// Sends requests to licence servers and stores their answers: grants before downloads, checks before plays, batch
 /// renewals and pending completion callbacks.
 ///
 /// Confined to one executor, the one on which the store's writer lives. Other threads send a ``LicenceEvent`` through
-/// the ``LicenceInbox``. ``step()`` handles all waiting events and decides what to request next, in one transaction of
+/// the ``inbox``. ``step()`` handles all waiting events and decides what to request next, in one transaction of
 /// the ledger; requests, anchors and notices follow only after its commit, so that notices are never ahead of the disk.
 /// There is no `await`, no clock and no randomness of its own.
 ///
@@ -18,6 +19,8 @@ package final class LicenceEngine {
         package var contents: any LicensedContents
         /// Carries out HTTP exchanges.
         package var transport: any Transport
+        /// The numbers of exchanges on that transport.
+        package var numbers = TransferNumbers()
         /// Checks the tokens of answers.
         package var verifier: any AnswerVerifier
         /// Stores the newest row of the time ledger outside the store.
@@ -46,7 +49,7 @@ package final class LicenceEngine {
     /// The engine's settings.
     package internal(set) var settings: LicenceSettings
     /// Takes events from any thread.
-    package let inbox: LicenceInbox
+    package let inbox: Inbox<LicenceEvent>
     /// This program's row, under which it claims work.
     package let owner: OwnerID
     /// The pace of requests; shared by everything in this process.
@@ -100,8 +103,6 @@ package final class LicenceEngine {
     var failedSteps = 0
     var isStopping = false
     var isStopped = false
-    /// Exchange numbers are shared with downloads on the same transport: theirs start at 1.
-    var nextID: UInt64 = 1 << 62
 
     /// Makes an engine. Nothing happens before the first ``step()``, except ``open()``.
     ///
@@ -110,7 +111,7 @@ package final class LicenceEngine {
     ///   - settings: the initial settings.
     ///   - owner: the row of this program's run.
     ///   - inbox: takes events from any thread.
-    package init(ports: Ports, settings: LicenceSettings, owner: OwnerID, inbox: LicenceInbox) {
+    package init(ports: Ports, settings: LicenceSettings, owner: OwnerID, inbox: Inbox<LicenceEvent>) {
         (self.ports, self.settings, self.owner, self.inbox) = (ports, settings, owner, inbox)
         pace = CallbackPace(limits: settings.pace)
     }
@@ -266,7 +267,7 @@ package final class LicenceEngine {
         (work.requests, work.selections, work.queues) = ([], [], [:])
         if work.mustAppend { turn.mustAppend = true }
         let ids = work.exchanges.keys.sorted { $0.value < $1.value }
-        if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
+        if !ids.isEmpty { effects.append(.exchange(.cancel(ids))) }
         let isAnchored = anchorFailedAt != nil || anchorDue == nil && !isAnchoring && !turn.mustAppend
         guard work.exchanges.isEmpty, isAnchored, !isStopped else { return }
         stoppedTallies = work.runs.mapValues(\.tally)
@@ -342,7 +343,7 @@ package final class LicenceEngine {
     /// reported as failed.
     private func collapse(_ error: LectureError, to before: Work, losing events: [LicenceEvent], boot: BootInstant) {
         let ids = Set(work.exchanges.keys).union(before.exchanges.keys).sorted { $0.value < $1.value }
-        effects = ids.isEmpty ? [] : [.transfer(.cancel(ids))]
+        effects = ids.isEmpty ? [] : [.exchange(.cancel(ids))]
         notices = [.failure(error)]
         if events.contains(where: { if case .anchored = $0 { true } else { false } }) { isAnchoring = false }
         work = before

@@ -1,3 +1,4 @@
+package import LectureEngine
 package import LectureModel
 
 /// The licence engine's settings.
@@ -59,41 +60,13 @@ package struct LicenceSettings: Sendable {
 /// Results from other threads.
 package enum LicenceEvent: Sendable {
     /// An exchange is over.
-    case answered(TransferID, CallbackReply)
+    case answered(TransferID, ExchangeReply)
     /// An anchor was stored, or could not be.
     case anchored(LectureError?)
     /// A server has named the time (`Date`) over a verified connection, at this moment.
     case witnessed(Timestamp, at: BootInstant)
     /// A request was made; the next step handles it.
     case poked
-}
-
-/// Takes the engine's events from any thread and wakes its executor once per batch.
-package final class LicenceInbox: Sendable {
-    private let events = Guarded<[LicenceEvent]>([])
-    private let wake: @Sendable () -> Void
-
-    /// Makes an inbox.
-    ///
-    /// - Parameter wake: called for the first event of a batch, on the posting thread; makes the engine's executor run
-    ///   a step soon.
-    package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
-
-    /// Queues an event.
-    package func post(_ event: LicenceEvent) {
-        let isFirst = events.withLock { events in
-            events.append(event)
-            return events.count == 1
-        }
-        if isFirst { wake() }
-    }
-
-    func take() -> [LicenceEvent] {
-        events.withLock { events in
-            defer { events = [] }
-            return events
-        }
-    }
 }
 
 /// The outcome of a grant request.

@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureEngine
 import LectureLicence
 import LectureModel
 import LectureStore
@@ -132,7 +133,7 @@ final class LicenceWorld {
             clock: clock, random: randomness, offload: { $0() })
         return LicenceEngine(
             ports: ports, settings: settings, owner: owner,
-            inbox: LicenceInbox(wake: { isWoken.withLock { $0 = true } }))
+            inbox: Inbox(wake: { isWoken.withLock { $0 = true } }))
     }
 
     /// Another process on the same store, with another owner.

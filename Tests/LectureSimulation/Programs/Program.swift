@@ -1,5 +1,6 @@
 import Glibc
 package import LectureDownload
+import LectureEngine
 package import LectureModel
 import LectureSQLite
 package import LectureStore
@@ -65,7 +66,7 @@ package final class Program {
         owner = try Self.register(port, number, census, world.now)
         run = try port.beginRun(owner: owner, command: "test", now: world.now)
         transport = ScriptedTransport(world: world, network: place.network, program: number)
-        let inbox = EngineInbox { [isWoken] in isWoken.withLock { $0 = true } }
+        let inbox = Inbox<EngineEvent> { [isWoken] in isWoken.withLock { $0 = true } }
         resolver = ScriptedResolver(world: world, program: number, inbox: inbox)
         licensing = ScriptedLicensing(world: world, program: number, inbox: inbox)
         let ports = DownloadEngine.Ports(
@@ -197,9 +198,9 @@ package final class ScriptedResolver: URLResolver, @unchecked Sendable {
     var answering: ((String) -> [String])?
     private let world: VirtualWorld
     private let program: Int
-    private let inbox: EngineInbox
+    private let inbox: Inbox<EngineEvent>
 
-    init(world: VirtualWorld, program: Int, inbox: EngineInbox) {
+    init(world: VirtualWorld, program: Int, inbox: Inbox<EngineEvent>) {
         self.world = world
         self.program = program
         self.inbox = inbox
@@ -222,7 +223,7 @@ package final class ScriptedResolver: URLResolver, @unchecked Sendable {
 struct WorldOffload: WorkOffload {
     let world: VirtualWorld
     let program: Int
-    let inbox: EngineInbox
+    let inbox: Inbox<EngineEvent>
 
     func run(_ work: @escaping @Sendable () -> EngineEvent) {
         world.after(.milliseconds(3), program: program, "work elsewhere") { [inbox] in inbox.post(work()) }

@@ -1,4 +1,5 @@
 package import LectureDownload
+import LectureEngine
 package import LectureModel
 
 /// A licence server as the download engine sees it: who needs a grant, and the answer.
@@ -18,9 +19,9 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     private var granted: Set<ContentKey> = []
     private let world: VirtualWorld
     private let program: Int
-    private let inbox: EngineInbox
+    private let inbox: Inbox<EngineEvent>
 
-    init(world: VirtualWorld, program: Int, inbox: EngineInbox) {
+    init(world: VirtualWorld, program: Int, inbox: Inbox<EngineEvent>) {
         (self.world, self.program, self.inbox) = (world, program, inbox)
     }
 
