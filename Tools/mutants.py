@@ -10,7 +10,7 @@ RULES = "Sources/LectureLicence/Callback/CallbackRules.swift"
 TIME = "Sources/LectureLicence/Time/TimeLedger.swift"
 JUDGE = "Sources/LectureLicence/File/LicenceFileJudge.swift"
 PACE = "Sources/LectureLicence/Engine/CallbackPace.swift"
-ANSWERS = "Sources/LectureLicence/Engine/LicenceEngine+Answers.swift"
+ANSWERS = "Sources/LectureLicence/Engine/LicenceMachine+Answers.swift"
 TOKEN = "Sources/LectureCrypto/JOSE/TokenVerifier.swift"
 COMPACT = "Sources/LectureCrypto/JOSE/CompactToken.swift"
 KEY = "Sources/LectureCrypto/JOSE/VerificationKey.swift"
@@ -63,12 +63,12 @@ MUTANTS = [
     (PACE, LICENCE + ".CallbackPaceTests", "if state.isProbing { return .busy }", "if state.isProbing, !ON { return .busy }"),
     (PACE, LICENCE + ".CallbackPaceTests", "(state.failures, state.openings) = (0, 0)", "if !ON { (state.failures, state.openings) = (0, 0) }"),
     # The engine.
-    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "guard kind != .completion, entry.record", "guard ON || kind != .completion, entry.record"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "guard kind != .completion, record?.form", "guard ON || kind != .completion, record?.form"),
     (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if let wait = fault.wait { pace", "if let wait = fault.wait, !ON { pace"),
-    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if kind != .check { entry.owesCompletion", "if ON || kind != .check { entry.owesCompletion"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if kind != .check { owesCompletion", "if ON || kind != .check { owesCompletion"),
     (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if outcome.refusal == nil || entry.record", "if !ON && outcome.refusal == nil || entry.record"),
-    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "(entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil)", "if !ON { (entry.attempts, entry.nextAttempt, entry.waitSet, entry.error) = (0, nil, nil, nil) }"),
-    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if hasEnded { notices", "if hasEnded, !ON { notices"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "(attempts, nextAttempt, waitSet, error) = (0, nil, nil, nil)", "if !ON { (attempts, nextAttempt, waitSet, error) = (0, nil, nil, nil) }"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if hasEnded { step.notices", "if hasEnded, !ON { step.notices"),
     # Tokens.
     (TOKEN, CRYPTO, "named.isEmpty ? policy.keys.filter { $0.identifier == nil } : named", "named.isEmpty ? policy.keys.filter { $0.identifier == nil || ON } : named"),
     (TOKEN, CRYPTO, 'if let given = parts.text("x5t#S256", &reasons), Base64URL', 'if let given = parts.text("x5t#S256", &reasons), !ON, Base64URL'),

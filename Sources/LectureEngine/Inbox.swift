@@ -23,6 +23,9 @@ package final class Inbox<Event: Sendable>: Sendable {
     /// Makes the engine run a step soon, without an event.
     func setNeedsStep() { wake() }
 
+    /// Whether no event waits.
+    package var isEmpty: Bool { events.withLock(\.isEmpty) }
+
     /// Removes and returns all events, in their order.
     package func take() -> [Event] {
         events.withLock { events in

@@ -101,9 +101,8 @@ package final class Loop<Subject: StateMachine> {
         var result: Step<Subject>?
         try ports.transaction {
             // Inside the transaction: the clocks are not behind a row of another process.
-            var step = Step<Subject>(
-                now: ports.clock.now(), boot: ports.clock.boot(), store: ports.store, isStopping: isStopping,
-                random: ports.random, numbers: ports.numbers)
+            var step = try Step<Subject>(
+                ports.store, clock: ports.clock, isStopping: isStopping, random: ports.random, numbers: ports.numbers)
             for event in events { try machine.handle(event, &step) }
             try machine.reconcile(&step)
             result = step
@@ -122,9 +121,11 @@ package final class Loop<Subject: StateMachine> {
             inbox.putBack(events)
             return CommittedStep(notices: [.failure(error)], next: until)
         }
-        let effects = machine.recover(losing: events)
-        guard isStopping else { return CommittedStep(effects: effects, notices: [.failure(error)], next: until) }
+        let (effects, notices) = machine.recover(losing: events, after: error)
+        guard isStopping else {
+            return CommittedStep(effects: effects, notices: [.failure(error)] + notices, next: until)
+        }
         (isStopped, failedUntil) = (true, nil)
-        return CommittedStep(effects: effects, notices: [.failure(error)] + machine.abandon() + [.stopped])
+        return CommittedStep(effects: effects, notices: [.failure(error)] + notices + machine.abandon() + [.stopped])
     }
 }

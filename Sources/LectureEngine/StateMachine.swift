@@ -14,9 +14,21 @@ package protocol StateMachine: Sendable {
     associatedtype Notice: StateMachineNotice
     /// The rows it works with; used only within a step.
     associatedtype Store
+    /// What it reads once for a transaction, and changes within it.
+    associatedtype Context = Void
 
     /// Whether a step would change nothing, unless there is an event.
     var isIdle: Bool { get }
+
+    /// Begins a transaction.
+    ///
+    /// - Parameters:
+    ///   - store: the rows.
+    ///   - now: the wall clock.
+    ///   - boot: the boot clock.
+    /// - Returns: what the machine reads once for it.
+    /// - Throws: `LectureError` of the store; the step is repeated later with the same events.
+    static func begin(_ store: Store, now: Timestamp, boot: BootInstant) throws -> Context
 
     /// Applies an event.
     ///
@@ -37,14 +49,21 @@ package protocol StateMachine: Sendable {
     /// Continues from what the store has, as after a crash: several steps in a row have failed, and their events are
     /// lost. Work that can be read from the store again is dropped; what the application has requested is kept.
     ///
-    /// - Parameter events: those of the failed steps.
-    /// - Returns: the effects that end what runs.
-    mutating func recover(losing events: [Event]) -> [Effect]
+    /// - Parameters:
+    ///   - events: those of the failed steps.
+    ///   - error: why the last step failed.
+    /// - Returns: the effects that end what runs, and notices for those who would wait for nothing.
+    mutating func recover(losing events: [Event], after error: LectureError) -> (effects: [Effect], notices: [Notice])
 
     /// Ends without the store, which cannot be written: the next process recovers it as after a crash.
     ///
     /// - Returns: the last notices, without ``StateMachineNotice/stopped``.
     mutating func abandon() -> [Notice]
+}
+
+extension StateMachine where Context == Void {
+    /// Reads nothing.
+    package static func begin(_ store: Store, now: Timestamp, boot: BootInstant) {}
 }
 
 /// The notices that every machine has.
@@ -63,6 +82,8 @@ package struct Step<Subject: StateMachine> {
     package let boot: BootInstant
     /// The rows.
     package let store: Subject.Store
+    /// What the machine reads once for the transaction, and changes within it.
+    package var context: Subject.Context
     /// Whether everything is to end.
     package let isStopping: Bool
     /// What is performed after the commit, in this order.
@@ -77,10 +98,11 @@ package struct Step<Subject: StateMachine> {
     private let numbers: TransferNumbers
 
     init(
-        now: Timestamp, boot: BootInstant, store: Subject.Store, isStopping: Bool, random: any RandomSource,
+        _ store: Subject.Store, clock: any LectureClock, isStopping: Bool, random: any RandomSource,
         numbers: TransferNumbers
-    ) {
-        (self.now, self.boot, self.store, self.isStopping) = (now, boot, store, isStopping)
+    ) throws {
+        (self.store, self.isStopping, now, boot) = (store, isStopping, clock.now(), clock.boot())
+        context = try Subject.begin(store, now: now, boot: boot)
         (source, self.numbers) = (random, numbers)
     }
 

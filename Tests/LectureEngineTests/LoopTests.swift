@@ -36,9 +36,11 @@ private struct Adder: StateMachine {
         if step.isStopping { step.finish() }
     }
 
-    mutating func recover(losing events: [Int]) -> [String] {
+    mutating func recover(
+        losing events: [Int], after error: LectureError
+    ) -> (effects: [String], notices: [Notice]) {
         open += events.filter { $0 > 100 }
-        return events.map { "lose \($0)" }
+        return (events.map { "lose \($0)" }, [.failure(error)])
     }
 
     mutating func abandon() -> [Notice] {
@@ -142,6 +144,7 @@ struct LoopTests {
         #expect(step.effects == [])
         step = try retry(step)
         #expect(step.effects == ["lose 7", "lose 700"] && loop.machine.open == [700])
+        #expect(step.notices == [.failure(LectureError(.storageFull)), .failure(LectureError(.storageFull))])
         var waits: [Duration] = []
         for _ in 0..<4 {
             step = try retry(step)
@@ -172,7 +175,8 @@ struct LoopTests {
         #expect(try #require(first.next) > clock.boot() && failure(step) == .storageFull, "it tries at once")
         step = try retry(step)
         step = try retry(step)
-        #expect(step.notices == [.failure(LectureError(.storageFull)), .lost(700), .stopped] && step.next == nil)
+        let failure = Adder.Notice.failure(LectureError(.storageFull))
+        #expect(step.notices == [failure, failure, .lost(700), .stopped] && step.next == nil)
         #expect(loop.commit().notices == [])
     }
 }

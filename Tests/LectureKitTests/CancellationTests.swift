@@ -33,7 +33,8 @@ struct CancellationNetTests {
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { #expect(await task.result.isCancelled) }
         // The download has not been released meanwhile, and was not requested again.
-        #expect(try await manager.contents.find(key)?.state == .downloading)
+        let state = try await manager.contents.find(key)?.state
+        #expect(state == .loading || state == .downloading, "\(String(describing: state))")
         #expect(server.server.connections == 1)
         server.letGo()
         for (number, task) in tasks.enumerated() where number % 2 == 1 { #expect(try await task.value) }

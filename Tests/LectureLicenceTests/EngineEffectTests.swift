@@ -26,7 +26,7 @@ struct EngineEffectTests {
         #expect(step.effects == [.exchange(.send(request))])
         #expect(request.url == LicenceWorld.url && request.body != nil)
         #expect(world.server.requests.isEmpty, "nothing is performed")
-        for effect in step.effects { effect.perform(for: world.engine) }
+        for effect in step.effects { world.engine.perform(effect) }
         #expect(world.server.requests.count == 1)
         world.clock.advance(to: try #require(world.server.nextDue))
         world.server.deliver()
@@ -37,7 +37,7 @@ struct EngineEffectTests {
         }
         #expect(answered.effects.count == 1)
         #expect(try world.anchors.anchor(of: world.settings.store) != anchor, "nothing is performed")
-        LicenceEffect.keepAnchor(anchor).perform(for: world.engine)
+        world.engine.perform(.keepAnchor(anchor))
         #expect(try world.anchors.anchor(of: world.settings.store) == anchor)
         #expect("\(answered.effects)" == "[keep anchor \(anchor.revision)]")
     }
@@ -50,7 +50,7 @@ struct EngineEffectTests {
         world.engine.grant(content, key: key)
         let started = world.engine.commit()
         let request = try #require(start(started.effects))
-        for effect in started.effects { effect.perform(for: world.engine) }
+        for effect in started.effects { world.engine.perform(effect) }
         return (world, request)
     }
 
@@ -60,17 +60,63 @@ struct EngineEffectTests {
         #expect(world.engine.commit().effects.first == .exchange(.cancel([request.id])))
     }
 
-    @Test func `a failed commit performs none of its effects`() throws {
+    /// A world in which the answer to a grant has just arrived and cannot be stored.
+    private func answered() throws -> (world: LicenceWorld, request: ExchangeRequest, store: Connection) {
         let (world, request) = try asking()
         let store = try Connection(path: "\(world.location.directory)/lecturekit.db", access: .readWrite)
         try store.execute(
             "CREATE TRIGGER broken BEFORE INSERT ON licence_attempt BEGIN SELECT RAISE(ABORT, 'no'); END")
         world.clock.advance(to: try #require(world.server.nextDue))
         world.server.deliver()
+        return (world, request, store)
+    }
+
+    private func isFailure(_ step: CommittedStep<LicenceEffect, LicenceNotice>) -> Bool {
+        step.notices.contains { if case .failure = $0 { true } else { false } }
+    }
+
+    @Test func `an answer that cannot be stored waits until it can be`() throws {
+        let (world, _, store) = try answered()
         let failed = world.engine.commit()
-        #expect(failed.notices.contains { if case .failure = $0 { true } else { false } })
-        #expect(failed.effects == [.exchange(.cancel([request.id]))], "no anchor of a row that is not there")
+        #expect(isFailure(failed) && failed.notices.count == 1)
+        #expect(failed.effects == [], "no anchor of a row that is not there, and the exchange is over")
         #expect(world.engine.commit().effects == [], "the next step waits")
+        #expect(world.engine.isBusy)
+        try store.execute("DROP TRIGGER broken")
+        world.clock.advance(to: try #require(failed.next))
+        let stored = world.engine.commit()
+        guard case .keepAnchor = stored.effects.last else {
+            Issue.record("\(stored.effects) keeps no anchor")
+            return
+        }
+        let outcomes = stored.notices.compactMap { if case .granted(let outcome) = $0 { outcome } else { nil } }
+        #expect(outcomes.count == 1 && outcomes.first?.error == nil)
+        #expect(try world.record("g").form == .callback)
+        #expect(world.server.requests.count == 1, "it is not asked for twice")
+    }
+
+    @Test func `after three failed steps those who wait are informed, and what runs is cancelled`() throws {
+        let (world, _, store) = try answered()
+        world.engine.grant(try #require(world.contents.ids[ContentKey("g")]), key: try ContentKey("g"))
+        let other = try world.content("other")
+        world.engine.check(other, within: .seconds(30))
+        var step = world.engine.commit()
+        for _ in 0..<2 {
+            #expect(isFailure(step) && step.notices.count == 1)
+            world.clock.advance(to: try #require(step.next))
+            step = world.engine.commit()
+        }
+        #expect(isFailure(step))
+        let unreachable = step.notices.contains {
+            if case .checked(other, .unreachable) = $0 { true } else { false }
+        }
+        let grants = step.notices.compactMap { if case .granted(let outcome) = $0 { outcome } else { nil } }
+        #expect(unreachable && grants.count == 1)
+        #expect(grants.first?.error?.code == .storeFailed && grants.first?.isFinal == false)
+        try store.execute("DROP TRIGGER broken")
+        world.clock.advance(to: try #require(step.next))
+        #expect(!isFailure(world.engine.commit()))
+        #expect(!world.engine.isBusy, "all of it was answered")
     }
 
     // MARK: Words

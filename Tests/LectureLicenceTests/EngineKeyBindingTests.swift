@@ -142,7 +142,7 @@ struct EngineKeyBindingTests {
             world,
             "CREATE TRIGGER full BEFORE INSERT ON time_ledger BEGIN SELECT RAISE(ABORT, 'no room'); END")
         world.engine.grant(content, key: key)
-        #expect(world.run(for: .seconds(5)) { !$0.grants.isEmpty })
+        #expect(world.run(for: .seconds(10)) { !$0.grants.isEmpty })
         #expect(world.grants.first?.error != nil)
         #expect(try world.entry("a").record == nil && Self.bound(world, sealed) == nil)
         try Self.tamper(world, "DROP TRIGGER full")

@@ -13,7 +13,7 @@ final class LicenceAccess: CorePart {
     /// Keeps licences valid; opened with the first lecture that needs one.
     private(set) var service: LicenceService?
     /// The text the application adds to every request to licence servers.
-    var parameter: String? { didSet { service?.engine.configure(extra: parameter) } }
+    var parameter: String? { didSet { service?.engine.configure(.extra(parameter)) } }
     /// The reader of licences, with the device's key.
     private var openedQueries: SQLiteContentQueries?
     private var openedAuthenticator: (any RowAuthenticator)?
@@ -44,7 +44,7 @@ final class LicenceAccess: CorePart {
             _ = try own.outlook()
             throw error
         }
-        made.engine.configure(extra: parameter)
+        made.engine.configure(.extra(parameter))
         made.downloads = core.state.service?.engine.inbox
         made.followRemovals = { [weak core] in core?.followRemovals() }
         service = made

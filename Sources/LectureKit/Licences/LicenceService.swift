@@ -27,6 +27,8 @@ final class LicenceService: @unchecked Sendable {
     private var started: [Waiter<RenewalReport>] = []
     private var renewals: [RenewalRunID: [Waiter<RenewalReport>]] = [:]
     private var continued: Set<RenewalRunID> = []
+    /// What runs that were stopped have renewed.
+    private var stopped: [RenewalRunID: RenewalTally] = [:]
     private var idleWaiters: [Waiter<Void>] = []
 
     /// Opens the ledger, and checks it against its anchor.
@@ -93,6 +95,7 @@ final class LicenceService: @unchecked Sendable {
         case .renewalProgress(_, let current, let count, let key, let error, _):
             host.hub.send(.renewed(key: key, current: current, count: count, error: error))
         case .renewalEnded(let run, let summary): notifyEnd(run, summary)
+        case .renewalStopped(let run, let tally): stopped[run] = tally
         case .exchange(let record):
             host.hub.send(
                 .licenceExchange(
@@ -169,7 +172,7 @@ final class LicenceService: @unchecked Sendable {
     /// Sets the timeout from the next request on.
     func usePatience(_ configuration: LectureConfiguration) {
         let (stall, total) = Self.patience(configuration)
-        engine.configure(stallTimeout: stall, totalTimeout: total)
+        engine.configure(.timeouts(stall: stall, total: total))
     }
 
     private static func patience(_ configuration: LectureConfiguration) -> (stall: Duration, total: Duration) {
@@ -187,8 +190,8 @@ final class LicenceService: @unchecked Sendable {
         limits.initialRate = min(limits.initialRate, limits.maximumRate)
         limits.maximumConcurrency = max(1, options.jobs)
         limits.initialConcurrency = min(limits.initialConcurrency, limits.maximumConcurrency)
-        engine.configure(pace: limits)
-        engine.configure(attempts: options.maxAttempts ?? attempts)
+        engine.configure(.pace(limits))
+        engine.configure(.attempts(options.maxAttempts ?? attempts))
     }
 
     /// Whether a server is being asked, or about to be. Processes new requests first.
@@ -252,7 +255,7 @@ final class LicenceService: @unchecked Sendable {
             report.total = report.renewed + report.failed + report.waiting
             report.isContinued = continued.contains(run)
         }
-        if let tally = engine.stoppedTallies[run] {
+        if let tally = stopped[run] {
             (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
         }
         return report

@@ -19,27 +19,3 @@ extension LicenceEffect: CustomStringConvertible {
         }
     }
 }
-
-extension LicenceEffect {
-    /// Performs the effect, after the commit of the step that queued it. Never blocks.
-    ///
-    /// - Parameter engine: the engine that queued it.
-    package func perform(for engine: LicenceEngine) {
-        let ports = engine.ports
-        switch self {
-        case .exchange(let effect):
-            ExchangePerformer(ports.transport, clock: ports.clock) { [inbox = engine.inbox] in
-                inbox.post(.answered($0, $1))
-            }.perform(effect)
-        case .keepAnchor(let anchor):
-            ports.offload { [anchors = ports.anchors, store = engine.settings.store, inbox = engine.inbox] in
-                do throws(LectureError) {
-                    try anchors.keep(anchor, of: store)
-                    inbox.post(.anchored(nil))
-                } catch {
-                    inbox.post(.anchored(error))
-                }
-            }
-        }
-    }
-}

@@ -38,17 +38,15 @@ extension LicenceEngine: DownloadLicensing {
         guard var entry = try ledger.entry(key), entry.record?.form == .callback, !entry.source.callbackURL.isEmpty
         else { return }
         try ledger.addPendingCallback(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
-        work.callbacksAt = nil
-        inbox.post(.poked)
-        guard settings.isStrict, !entry.owesCompletion else { return }
+        inbox.post(.callbacksAdded)
+        guard store.isStrict, !entry.owesCompletion else { return }
         entry.owesCompletion = true
         try ledger.store(entry)
         try appendInside()
     }
 
     private func appendInside() throws {
-        _ = try append(try turn())
-        work.mustAppend = true
-        inbox.post(.poked)
+        _ = try look().append(ports.random.next)
+        inbox.post(.needsRow)
     }
 }

@@ -19,11 +19,11 @@ extension LicenceEngine {
         unlessClockIsConfirmed refusal: LectureError? = nil
     ) throws -> LicenceEntry {
         var kept = LicenceEntry(key: key, source: LicenceSource())
-        let anchor = try writing { turn in
+        let anchor = try writing { transaction in
             let old = try ledger.entry(key)
             if let old { kept = old }
-            try requireCounting(signer, old, key, turn)
-            let counting = try countingKeys(old, key)
+            try transaction.requireCounting(signer, old, key)
+            let counting = try transaction.countingKeys(old, key)
             let issued = file.issued.map { Timestamp(milliseconds: $0 * 1000) }
             let isSame = old?.record?.form == .file && !(file.identity ?? "").isEmpty && old?.tokenID == file.identity
             if !isSame, let held = old?.issued, issued.map({ $0 <= held }) ?? true {
@@ -31,7 +31,7 @@ extension LicenceEngine {
                     .licenceFileRefused, detail: key.text, cause: "a licence that is as new or newer is stored already")
             }
             var record = LicenceRecord(form: .file, policy: file.policy, isVerified: true)
-            record.deviceThumbprint = file.thumbprint == nil && file.deviceKey == nil ? nil : settings.device
+            record.deviceThumbprint = file.thumbprint == nil && file.deviceKey == nil ? nil : store.device
             if isSame, let used = old?.record {
                 // The same licence again resets nothing, and does not become trusted by being imported again.
                 (record.countUsed, record.playTimeUsed) = (used.countUsed, used.playTimeUsed)
@@ -41,29 +41,30 @@ extension LicenceEngine {
             }
             kept.record = record
             (kept.token, kept.tokenID, kept.issued) = (token, file.identity ?? "", issued)
-            kept.grantingKeys = .afterFile(signer.thumbprint, counting, configured: configuredKeys)
-            kept.granted = turn.now
+            kept.grantingKeys = .afterFile(signer.thumbprint, counting, configured: store.verifier.signers)
+            kept.granted = transaction.now
             (kept.attempts, kept.nextAttempt, kept.error) = (0, nil, nil)
-            let isConfirmed = try confirmClock(issued, signer, &turn)
+            let isConfirmed = try confirmClock(issued, signer, &transaction)
             if let refusal, !isConfirmed { throw refusal }
-            if let issued, Self.isPossible(issued) {
-                turn.time.believe(signed: issued, at: turn.reading)
-                turn.source = .signed
+            if let issued, LicenceTransaction.isPossible(issued) {
+                transaction.time.believe(signed: issued, at: transaction.reading)
+                transaction.source = .signed
             }
-            try storeGrant(kept, &turn)
+            try transaction.keepGrant(kept)
         }
-        // Waits for the anchor: without it, an older store could be put back after a kill.
-        if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
+        try keepNow(anchor)
         return kept
     }
 
     /// Ends a doubt about the clock by the issue time of a file, if no licence was granted by others: who holds another
     /// key must not set the time for their licences.
-    private func confirmClock(_ issued: Timestamp?, _ signer: FileSigner, _ turn: inout Turn) throws -> Bool {
-        guard let issued, Self.isPossible(issued),
+    private func confirmClock(_ issued: Timestamp?, _ signer: FileSigner, _ transaction: inout LicenceTransaction)
+        throws -> Bool
+    {
+        guard let issued, LicenceTransaction.isPossible(issued),
             try !ledger.hasLicence(forFilesOfOthersThan: signer.thumbprint, orUnknown: !signer.isConfigured)
         else { return false }
-        return confirm(issued, within: nil, &turn)
+        return transaction.confirm(issued, within: nil)
     }
 
     /// Whether the use of a file is unknown: its row may have been lost when the store was rolled back or forged. A
@@ -74,5 +75,18 @@ extension LicenceEngine {
         else { return false }
         guard let issued, let found = finding.estimate ?? finding.proven else { return true }
         return issued <= found
+    }
+}
+
+/// The key that signed a licence file.
+package struct FileSigner: Hashable, Sendable {
+    /// The thumbprint of the key, or of the root of its certificates.
+    package let thumbprint: String
+    /// Whether the configuration names it; otherwise the caller did.
+    package let isConfigured: Bool
+
+    /// Makes a value.
+    package init(thumbprint: String, isConfigured: Bool) {
+        (self.thumbprint, self.isConfigured) = (thumbprint, isConfigured)
     }
 }

@@ -35,14 +35,14 @@ extension LicenceEngine {
     package func chargePlayTime(_ key: ContentKey, _ time: Duration) throws -> PlayCharge? {
         var charge: PlayCharge?
         var refusal: LicenceReason?
-        let anchor = try writing { turn in
-            let (entry, verdict) = try judged(key, turn)
+        let anchor = try writing { transaction in
+            let (entry, verdict) = try transaction.judged(key)
             refusal = verdict.reasons.first(where: \.endsStartedPlay)
             guard refusal == nil, var entry, var record = entry.record, let left = record.playTimeLeft else { return }
             let granted = min(left, max(.zero, time))
             record.playTimeUsed += granted
             entry.record = record
-            try store(entry, &turn)
+            try transaction.keep(entry)
             charge = PlayCharge(granted: granted, left: left - granted, grant: PlayCharge.Grant(entry))
         }
         if let refusal { throw LectureError(refusal.code, detail: key.text) }
@@ -62,13 +62,13 @@ extension LicenceEngine {
     ///   - grant: what it was charged to last.
     /// - Throws: ``LectureError``: a store's code.
     package func refundPlayTime(_ key: ContentKey, _ time: Duration, of grant: PlayCharge.Grant) throws {
-        let anchor = try writing { turn in
+        let anchor = try writing { transaction in
             guard var entry = try ledger.entry(key), var record = entry.record, entry.suspicion == nil,
                 PlayCharge.Grant(entry) == grant
             else { return }
             record.playTimeUsed = max(.zero, record.playTimeUsed - max(.zero, time))
             entry.record = record
-            try store(entry, &turn)
+            try transaction.keep(entry)
         }
         keepSoon(anchor)
     }

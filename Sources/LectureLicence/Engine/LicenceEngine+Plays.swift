@@ -10,11 +10,10 @@ extension LicenceEngine {
     /// - Returns: the verdict.
     /// - Throws: ``LectureError``: a store's code.
     package func judge(_ key: ContentKey, forPlay isForPlay: Bool) throws -> LicenceVerdict {
-        let turn = try turn()
-        let (entry, verdict) = try judged(key, turn)
-        guard isForPlay, let entry, hasSeenEnd(entry, turn) else { return verdict }
-        let anchor = try writing { turn in try rememberEnd(key, &turn) }
-        keepSoon(anchor)
+        let now = try look()
+        let (entry, verdict) = try now.judged(key, isChecked: isPermitted(key, at: now.boot))
+        guard isForPlay, let entry, now.hasSeenEnd(entry) else { return verdict }
+        keepSoon(try writing { try $0.rememberEnd(key) })
         return verdict
     }
 
@@ -27,22 +26,23 @@ extension LicenceEngine {
     package func takePlay(_ key: ContentKey) throws -> LicenceEntry {
         var taken: LicenceEntry?
         var verdict = LicenceVerdict.judge(.unlicensed)
-        let anchor = try writing { turn in
-            let (entry, judged) = try judged(key, turn)
+        let anchor = try writing { transaction in
+            let isChecked = isPermitted(key, at: transaction.boot)
+            let (entry, judged) = try transaction.judged(key, isChecked: isChecked)
             verdict = judged
             guard judged.isPlayable, var entry, var record = entry.record else {
-                return try rememberEnd(key, &turn)
+                return try transaction.rememberEnd(key)
             }
             record.countUsed += 1
             entry.record = record
-            try store(entry, &turn)
+            try transaction.keep(entry)
             taken = entry
         }
         if let reason = verdict.reasons.first {
             keepSoon(anchor)
             throw LectureError(reason.code)
         }
-        work.permits[key] = nil
+        usePermit(key)
         // Waits for the anchor: without it, an older store could be put back after a kill.
         if let anchor { try keep(anchor, of: key) { $0.countUsed = max(0, $0.countUsed - 1) } }
         return taken ?? LicenceEntry(key: key, source: LicenceSource())
@@ -53,13 +53,13 @@ extension LicenceEngine {
         _ anchor: LedgerAnchor, of key: ContentKey, orGiveBack change: (inout LicenceRecord) -> Void
     ) throws {
         do throws(LectureError) {
-            try ports.anchors.keep(anchor, of: settings.store)
+            try ports.anchors.keep(anchor, of: store.id)
         } catch {
-            let next = try writing { turn in
+            let next = try writing { transaction in
                 guard var entry = try ledger.entry(key), var record = entry.record else { return }
                 change(&record)
                 entry.record = record
-                try store(entry, &turn)
+                try transaction.keep(entry)
             }
             keepSoon(next)
             throw LectureError(.anchorUnwritable, detail: error.detail, cause: error.message)
@@ -77,55 +77,16 @@ extension LicenceEngine {
     @discardableResult
     package func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
         var left: Duration?
-        let anchor = try writing { turn in
+        let anchor = try writing { transaction in
             guard var entry = try ledger.entry(key), var record = entry.record else { return }
             let time = record.policy.playTimeUnit == .media ? media : running
             record.playTimeUsed += max(.zero, time)
             entry.record = record
-            try store(entry, &turn)
+            try transaction.keep(entry)
             left = record.playTimeLeft
         }
         keepSoon(anchor)
         return left
-    }
-
-    // MARK: Parts
-
-    func judged(_ key: ContentKey, _ turn: Turn) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
-        let entry = try ledger.entry(key)
-        let content = try ports.contents.content(key)
-        // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
-        let isSealed = try content.flatMap { try ledger.contentKey($0.id) }?.purpose == .licensed
-        var facts = LicenceVerdict.Facts(
-            licence: entry?.record, isLicensed: entry != nil || isSealed,
-            isMediaComplete: content?.isComplete ?? false, time: turn.time.time, deviceThumbprint: settings.device,
-            isCheckedForThisPlay: work.permits[key].map { $0 > turn.boot } ?? false)
-        facts.suspicion = entry?.suspicion
-        facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
-        facts.isGrantedElsewhere = entry?.isGrantedElsewhere(content?.grantingKeys) ?? false
-        facts.owesCompletion = settings.isStrict && entry?.owesCompletion ?? false
-        // Lectures without a licence are played without a record.
-        facts.isAnchorUnwritable = entry?.record != nil && ports.anchors.obstacle(of: settings.store) != nil
-        return (entry, LicenceVerdict.judge(facts))
-    }
-
-    private func hasSeenEnd(_ entry: LicenceEntry, _ turn: Turn) -> Bool {
-        guard let record = entry.record, !record.wasSeenExpired, case .known(let now) = turn.time.time,
-            let end = record.policy.expiresAt
-        else { return false }
-        return now >= end
-    }
-
-    private func rememberEnd(_ key: ContentKey, _ turn: inout Turn) throws {
-        guard var entry = try ledger.entry(key), hasSeenEnd(entry, turn) else { return }
-        entry.record?.wasSeenExpired = true
-        try store(entry, &turn)
-    }
-
-    func keepSoon(_ anchor: LedgerAnchor?) {
-        guard let anchor else { return }
-        anchorDue = anchor
-        if let due = takeAnchor(boot: ports.clock.boot()) { LicenceEffect.keepAnchor(due).perform(for: self) }
     }
 }
 

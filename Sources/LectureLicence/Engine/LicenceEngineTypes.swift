@@ -57,16 +57,45 @@ package struct LicenceSettings: Sendable {
     }
 }
 
-/// Results from other threads.
+/// What other threads report, and what the application requests.
 package enum LicenceEvent: Sendable {
     /// An exchange is over.
     case answered(TransferID, ExchangeReply)
     /// An anchor was stored, or could not be.
     case anchored(LectureError?)
+    /// A row was appended to the chain outside the loop's steps; its anchor is to be stored soon.
+    case rowAppended(LedgerAnchor)
+    /// A download's transaction, which may still be rolled back, has stored licences: the next step appends a row of
+    /// its own, whose anchor is stored.
+    case needsRow
     /// A server has named the time (`Date`) over a verified connection, at this moment.
     case witnessed(Timestamp, at: BootInstant)
-    /// A request was made; the next step handles it.
-    case poked
+    /// The store differs from the one this device last wrote.
+    case suspected(ClockDoubt)
+    /// Asks whether a lecture may be downloaded (kind 1).
+    case grant(ContentID, ContentKey)
+    /// Asks whether a lecture may be played now (kind 3); someone waits for it until the deadline.
+    case check(ContentKey, deadline: BootInstant)
+    /// Renews a selection, or continues an unfinished run of the same one.
+    case renew(RenewalSelection, RenewalKind)
+    /// A lecture was removed from the disk.
+    case removed(ContentKey)
+    /// Pending callbacks are looked up in the next step.
+    case callbacksAdded
+    /// Changes settings; they apply to requests that start from now on.
+    case change(LicenceSettingsChange)
+}
+
+/// A change of the settings of a running engine.
+package enum LicenceSettingsChange: Sendable {
+    /// Bounds of the pace.
+    case pace(CallbackPace.Limits)
+    /// How often a licence is requested within a run before it fails.
+    case attempts(Int)
+    /// What the application adds to every request, including repeated ones.
+    case extra(String?)
+    /// How long an exchange may go without a byte, and how long it may take.
+    case timeouts(stall: Duration, total: Duration)
 }
 
 /// The outcome of a grant request.
@@ -127,7 +156,7 @@ package struct RenewalSummary: Hashable, Sendable {
 }
 
 /// What the engine reports, after the commit that makes it true.
-package enum LicenceNotice: Sendable {
+package enum LicenceNotice: StateMachineNotice {
     /// A grant request has an outcome, which may be that the server could not be reached.
     case granted(GrantOutcome)
     /// A check before a play has an outcome.
@@ -138,6 +167,8 @@ package enum LicenceNotice: Sendable {
     case renewalProgress(RenewalRunID, current: Int, count: Int, ContentKey, LectureError?, etaSeconds: Double?)
     /// A run is over, or would have to wait longer than it may.
     case renewalEnded(RenewalRunID, RenewalSummary)
+    /// A run was stopped; the next program continues it. What it has renewed so far.
+    case renewalStopped(RenewalRunID, RenewalTally)
     /// An exchange is over; once for each. One that ordered lectures to be removed is reported when they are gone, or
     /// when none has gone for ``LicenceSettings/removalPatience``.
     case exchange(ExchangeRecord)
@@ -201,6 +232,31 @@ struct Asked: Sendable {
     var isAlone = false
     /// Whether requests with it have failed repeatedly: it is requested alone, so that it fails no others.
     var isIsolated = false
+
+    /// Whether someone waits for the answer; otherwise it is asked again after a failure.
+    var isAwaited: Bool { purpose.rank < 2 }
+
+    /// The notice of a failure for which no server is the cause; nil where it is asked again.
+    func failure(_ error: LectureError) -> LicenceNotice? {
+        switch purpose {
+        case .check: .checked(key, .unreachable(error))
+        case .grant(let content): .granted(GrantOutcome(content: content, key: key, error: error))
+        case .renewal, .regrant, .pendingCallback: nil
+        }
+    }
+}
+
+extension LicenceEvent {
+    /// What the application asks for; nil for other events.
+    var asked: Asked? {
+        switch self {
+        case .grant(let content, let key): Asked(key: key, purpose: .grant(content))
+        case .check(let key, let deadline): Asked(key: key, purpose: .check(deadline: deadline))
+        case .answered, .anchored, .rowAppended, .needsRow, .witnessed, .suspected, .renew, .removed, .callbacksAdded,
+            .change:
+            nil
+        }
+    }
 }
 
 /// Items that may share a request.
@@ -218,7 +274,7 @@ struct BatchQueue: Hashable, Comparable {
 }
 
 /// A running request.
-struct CallbackExchange {
+struct CallbackExchange: Sendable {
     var id: TransferID
     var queue: BatchQueue
     var origin: Origin
@@ -228,14 +284,6 @@ struct CallbackExchange {
     var asked: Timestamp
 
     var kind: CallbackAnswer.Kind { items[0].purpose.kind }
-}
-
-/// An exchange that is reported when the lectures that it ordered to be removed are gone.
-struct HeldExchange {
-    let record: ExchangeRecord
-    /// The lectures that are still there.
-    var waiting: Set<ContentKey>
-    let since: BootInstant
 }
 
 /// The state of the licences that a batch has renewed.
@@ -250,7 +298,7 @@ package struct RenewalTally: Hashable, Sendable {
 }
 
 /// A batch renewal of this process.
-struct RunWork {
+struct RunWork: Sendable {
     var id: RenewalRunID
     var kind = RenewalKind.renewal
     var tally = RenewalTally()

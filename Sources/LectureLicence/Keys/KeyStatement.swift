@@ -75,13 +75,13 @@ extension LicenceEngine {
     ) throws -> (changed: Int, last: ContentKey?) {
         var changed = 0
         var page: [ContentKey] = []
-        let anchor = try writing { turn in
+        let anchor = try writing { transaction in
             page = try ledger.keysCovered(by: signer, after: last, limit: Self.keyChangesAtOnce)
             for key in page where statement.contents?.contains(key) ?? true {
-                if try changeKeys(of: key, from: signer, to: statement.newKeys, &turn) { changed += 1 }
+                if try changeKeys(of: key, from: signer, to: statement.newKeys, &transaction) { changed += 1 }
             }
         }
-        if let anchor { try ports.anchors.keep(anchor, of: settings.store) }
+        try keepNow(anchor)
         return (changed, page.count < Self.keyChangesAtOnce ? nil : page.last)
     }
 
@@ -95,13 +95,13 @@ extension LicenceEngine {
     }
 
     private func changeKeys(
-        of key: ContentKey, from signer: String, to names: [String], _ turn: inout Turn
+        of key: ContentKey, from signer: String, to names: [String], _ transaction: inout LicenceTransaction
     ) throws -> Bool {
         let bound = try ports.contents.content(key)?.grantingKeys?.replacing(signer, by: names)
         var own: GrantingKeys?
         if var entry = try ledger.entry(key), let next = entry.grantingKeys?.replacing(signer, by: names) {
             entry.grantingKeys = next
-            try store(entry, &turn)
+            try transaction.keep(entry)
             if entry.suspicion == nil { own = next }
         }
         // A row that is not trusted, or was lost, does not decide what the key of the media is bound to.

@@ -90,7 +90,9 @@ package struct ReportMachine: StateMachine {
     }
 
     /// Requests are cancelled, and released later, so that they are sent again under their ids. Orders continue.
-    package mutating func recover(losing events: [ReportEvent]) -> [ExchangeEffect] {
+    package mutating func recover(
+        losing events: [ReportEvent], after error: LectureError
+    ) -> (effects: [ExchangeEffect], notices: [ReportNotice]) {
         for event in events {
             switch event {
             case .send(let order): requests.append(order)
@@ -103,7 +105,7 @@ package struct ReportMachine: StateMachine {
         orphans.formUnion(aside.keys)
         (inFlightBatches, aside, exchanges) = ([:], [:], [:])
         for target in targets.keys { targets[target]?.forgetRequests() }
-        return ids.isEmpty ? [] : [.cancel(ids)]
+        return (ids.isEmpty ? [] : [.cancel(ids)], [])
     }
 
     /// Ends all orders where they are.

@@ -1,11 +1,8 @@
-package import LectureModel
+import LectureModel
 
 /// Whose signatures count for a licence: those of the key that granted it. Which keys a configuration names and which
 /// server it leads to is the learner's choice; the first grant is not.
-extension LicenceEngine {
-    /// The thumbprints of all configured keys.
-    package var configuredKeys: GrantingKeys { ports.verifier.signers }
-
+extension LicenceTransaction {
     /// The keys that count for a lecture: those of its licence and of the key of its media, which is bound to them. A
     /// row that is not trusted says nothing about its keys, and one that was deleted nothing at all; the binding of
     /// the media's key still does, since only this device could have made it.
@@ -16,15 +13,15 @@ extension LicenceEngine {
     /// - Returns: the keys; nil where nothing has granted it yet.
     /// - Throws: ``LectureError``: a store's code.
     func countingKeys(_ entry: LicenceEntry?, _ key: ContentKey) throws -> GrantingKeys? {
-        guard let bound = try ports.contents.content(key)?.grantingKeys else { return entry?.grantingKeys }
+        guard let bound = try store.contents.content(key)?.grantingKeys else { return entry?.grantingKeys }
         guard let entry, entry.suspicion == nil, let own = entry.grantingKeys else { return bound }
         return own.common(with: bound)
     }
 
     /// Stores a licence that was just granted or renewed, and binds the key of its media to its granting keys.
-    func storeGrant(_ entry: LicenceEntry, _ turn: inout Turn) throws {
-        try store(entry, &turn)
-        if let keys = entry.grantingKeys { try ports.contents.bind(entry.key, to: keys) }
+    mutating func keepGrant(_ entry: LicenceEntry) throws {
+        try keep(entry)
+        if let keys = entry.grantingKeys { try store.contents.bind(entry.key, to: keys) }
     }
 
     /// The licences of an exchange for which its answer does not count: they were granted under another key. An answer
@@ -46,36 +43,23 @@ extension LicenceEngine {
     /// | granted before keys were recorded | configured ones; others if it neither counts nor has ended |
     /// | none, but a callback to ask | configured ones |
     /// | none | any; only configured ones in a store that was changed, which may have lost a licence |
-    func requireCounting(_ signer: FileSigner, _ entry: LicenceEntry?, _ key: ContentKey, _ turn: Turn) throws {
+    func requireCounting(_ signer: FileSigner, _ entry: LicenceEntry?, _ key: ContentKey) throws {
         if let keys = try countingKeys(entry, key) {
             if keys.files.contains(signer.thumbprint) { return }
             throw LectureError(.keyNotGranting, detail: key.text)
         }
         if signer.isConfigured { return }
-        let isFree = entry.map { Self.isFree($0, turn) } ?? true
+        let mayBeAny = entry.map { isFree($0) } ?? true
         let wasChanged = try ledger.newestFinding() != nil
-        if !isFree || wasChanged { throw LectureError(.trustNotConfigured, detail: key.text) }
+        if !mayBeAny || wasChanged { throw LectureError(.trustNotConfigured, detail: key.text) }
     }
 
-    private static func isFree(_ entry: LicenceEntry, _ turn: Turn) -> Bool {
+    private func isFree(_ entry: LicenceEntry) -> Bool {
         guard let record = entry.record else { return entry.source.callbackURL.isEmpty }
-        let (policy, now) = (record.policy, turn.time.time.noEarlierThan)
+        let (policy, now) = (record.policy, time.time.noEarlierThan)
         let hasEnded =
             record.isForceExpired || record.isDeleted || record.wasSeenExpired || entry.suspicion != nil
             || policy.expiresAt.map { end in now.map { $0 >= end } ?? true } ?? false
         return !hasEnded && policy.countLimit == nil && policy.playTimeLimit == nil
-    }
-}
-
-/// The key that signed a licence file.
-package struct FileSigner: Hashable, Sendable {
-    /// The thumbprint of the key, or of the root of its certificates.
-    package let thumbprint: String
-    /// Whether the configuration names it; otherwise the caller did.
-    package let isConfigured: Bool
-
-    /// Makes a value.
-    package init(thumbprint: String, isConfigured: Bool) {
-        (self.thumbprint, self.isConfigured) = (thumbprint, isConfigured)
     }
 }

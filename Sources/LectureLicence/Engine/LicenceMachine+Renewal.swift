@@ -1,126 +1,130 @@
+import LectureEngine
 import LectureModel
 
 /// Batch renewals. A run and its licences are in the ledger; memory has only what this process works on.
-extension LicenceEngine {
+extension LicenceMachine {
     /// Starts a run, or continues the unfinished one of the same selection.
-    func beginRun(_ selection: RenewalSelection, _ kind: RenewalKind, _ turn: Turn) throws {
-        let started = try ledger.beginRenewal(selection, kind, now: turn.now)
+    mutating func beginRun(_ selection: RenewalSelection, _ kind: RenewalKind, _ step: inout Step<Self>) throws {
+        let started = try step.store.ledger.beginRenewal(selection, kind, now: step.now)
         // Requested again while it is running.
-        guard work.runs[started.run] == nil else { return }
-        var run = RunWork(id: started.run, kind: kind, total: started.total, done: started.done, started: turn.boot)
+        guard runs[started.run] == nil else { return }
+        var run = RunWork(id: started.run, kind: kind, total: started.total, done: started.done, started: step.boot)
         if started.done > 0 {
-            for key in try ledger.renewedKeys(started.run) { try count(key, in: &run.tally, turn) }
+            for key in try step.store.ledger.renewedKeys(started.run) { try count(key, in: &run.tally, step) }
         }
-        work.runs[started.run] = run
-        notices.append(
+        runs[started.run] = run
+        step.notices.append(
             .renewalStarted(started.run, total: started.total, done: started.done, isContinued: started.isContinued))
     }
 
     /// Claims what is due from the ledger ahead of the requests, and ends runs with nothing left.
-    func fillRuns(_ turn: Turn) throws {
-        for id in work.runs.keys.sorted() {
-            guard var run = work.runs[id] else { continue }
+    mutating func fillRuns(_ step: inout Step<Self>) throws {
+        for id in runs.keys.sorted() {
+            guard var run = runs[id] else { continue }
             // Enough is claimed, and its end triggers the next check; a wake-up for it would repeat at once.
             if run.claimed.count > settings.lookAhead / 2 { continue }
-            if run.claimAt.map({ $0 <= turn.boot }) ?? true {
+            if run.claimAt.map({ $0 <= step.boot }) ?? true {
                 let limit = settings.lookAhead - run.claimed.count
-                let entries = try ledger.claimRenewals(id, owner: owner, limit: limit, now: turn.now)
-                put(entries, into: &run, turn)
+                let entries = try step.store.ledger.claimRenewals(id, owner: owner, limit: limit, now: step.now)
+                put(entries, into: &run, step)
                 run.claimAt = nil
-                if entries.count < limit { try lookAhead(&run, turn) }
+                if entries.count < limit { try lookAhead(&run, step) }
             }
-            work.runs[id] = run
-            if let moment = run.claimAt { wake(at: moment) }
-            if run.claimed.isEmpty, run.claimAt != nil { try endIfOver(run, turn) }
+            runs[id] = run
+            if let moment = run.claimAt { step.wake(at: moment) }
+            if run.claimed.isEmpty, run.claimAt != nil { try endIfOver(run, &step) }
         }
     }
 
     /// The plan decides which licences share a request, so that the printed plan is the one that is followed.
-    private func put(_ entries: [LicenceEntry], into run: inout RunWork, _ turn: Turn) {
+    private mutating func put(_ entries: [LicenceEntry], into run: inout RunWork, _ step: Step<Self>) {
         let candidates = entries.map { entry in
             RenewalCandidate(
                 key: entry.key, callbackURL: entry.source.callbackURL, deadline: entry.deadline, notBefore: nil)
         }
         let keyIDs = Dictionary(entries.map { ($0.key, $0.source.keyID) }) { first, _ in first }
-        for candidate in RenewalPlan(candidates, now: turn.now).groups.flatMap(\.candidates) {
+        for candidate in RenewalPlan(candidates, now: step.now).groups.flatMap(\.candidates) {
             run.claimed.insert(candidate.key)
             var asked = Asked(
                 key: candidate.key, purpose: run.kind == .regrant ? .regrant(run.id) : .renewal(run.id))
             asked.isIsolated = run.isolated.contains(candidate.key)
             let queue = BatchQueue(
                 rank: asked.purpose.rank, url: candidate.callbackURL, keyID: keyIDs[candidate.key] ?? "", run: run.id)
-            work.queues[queue, default: []].append(asked)
+            queues[queue, default: []].append(asked)
         }
     }
 
     /// Nothing more is due now: sets when to check again.
-    private func lookAhead(_ run: inout RunWork, _ turn: Turn) throws {
-        let progress = try ledger.renewalProgress(run.id)
-        var moment = turn.boot + settings.longestWait
-        if let due = progress.nextDue { moment = min(moment, boot(of: due, turn)) }
+    private func lookAhead(_ run: inout RunWork, _ step: Step<Self>) throws {
+        let progress = try step.store.ledger.renewalProgress(run.id)
+        var moment = step.boot + settings.longestWait
+        if let due = progress.nextDue { moment = min(moment, step.boot(of: due)) }
         // Another process's claims may be released when it ends.
-        if progress.elsewhere > 0 { moment = min(moment, turn.boot + .seconds(1)) }
+        if progress.elsewhere > 0 { moment = min(moment, step.boot + .seconds(1)) }
         // If the wall clock runs slower than the boot clock, what is due is not due yet: check no more often than this.
-        run.claimAt = max(moment, turn.boot + .milliseconds(20))
+        run.claimAt = max(moment, step.boot + .milliseconds(20))
     }
 
-    private func endIfOver(_ run: RunWork, _ turn: Turn) throws {
-        let progress = try ledger.renewalProgress(run.id)
+    private mutating func endIfOver(_ run: RunWork, _ step: inout Step<Self>) throws {
+        let progress = try step.store.ledger.renewalProgress(run.id)
         if progress.elsewhere > 0 { return }
         let isDone = progress.wanted == 0
-        let waits = progress.nextDue.map { $0 - turn.now > settings.longestWait } ?? isDone
+        let waits = progress.nextDue.map { $0 - step.now > settings.longestWait } ?? isDone
         guard isDone || waits else { return }
-        if isDone { try ledger.endRenewal(run.id, now: turn.now) }
+        if isDone { try step.store.ledger.endRenewal(run.id, now: step.now) }
         var summary = RenewalSummary()
         (summary.total, summary.renewed, summary.failed) = (run.total, progress.renewed, progress.failed)
         (summary.waiting, summary.nextDue) = (progress.wanted, progress.nextDue)
         summary.tally = run.tally
-        work.runs[run.id] = nil
-        notices.append(.renewalEnded(run.id, summary))
+        runs[run.id] = nil
+        step.notices.append(.renewalEnded(run.id, summary))
     }
 
     // MARK: Items
 
     /// A licence is done, renewed or failed.
-    func settle(_ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ turn: Turn) throws {
-        try ledger.settleRenewal(id, key, error: error)
-        if error == nil, var tally = work.runs[id]?.tally {
+    mutating func settle(_ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ step: inout Step<Self>) throws
+    {
+        try step.store.ledger.settleRenewal(id, key, error: error)
+        if error == nil, var tally = runs[id]?.tally {
             // Taken out meanwhile, so that the list in it is not copied.
-            work.runs[id]?.tally = RenewalTally()
-            try count(key, in: &tally, turn)
-            work.runs[id]?.tally = tally
+            runs[id]?.tally = RenewalTally()
+            try count(key, in: &tally, step)
+            runs[id]?.tally = tally
         }
         // In place: a copy would copy all that is claimed.
-        work.runs[id]?.settle(key)
-        guard let run = work.runs[id] else { return }
-        let passed = (turn.boot - run.started).secondsDouble
+        runs[id]?.settle(key)
+        guard let run = runs[id] else { return }
+        let passed = (step.boot - run.started).secondsDouble
         let left = passed > 0 ? passed / Double(run.settled) * Double(max(0, run.total - run.done)) : nil
-        notices.append(
+        step.notices.append(
             .renewalProgress(id, current: run.done, count: run.total, key, error, etaSeconds: left))
     }
 
     /// A server has answered for a licence: counts whether it may be played now.
-    private func count(_ key: ContentKey, in tally: inout RenewalTally, _ turn: Turn) throws {
-        let (entry, verdict) = try judged(key, turn)
+    private func count(_ key: ContentKey, in tally: inout RenewalTally, _ step: Step<Self>) throws {
+        let (entry, verdict) = try step.context.judged(key)
         if verdict.isPlayable { tally.playable += 1 }
         if let entry, entry.suspicion != nil { tally.unbelieved.append(key) }
     }
 
     /// Releases a licence, so that it can be claimed again.
-    func release(_ key: ContentKey, _ id: RenewalRunID, until: BootInstant?) throws {
-        try ledger.releaseRenewal(id, key)
-        guard work.runs[id] != nil else { return }
-        work.runs[id]?.claimed.remove(key)
-        if let claimAt = work.runs[id]?.claimAt, let until { work.runs[id]?.claimAt = min(claimAt, until) }
+    mutating func release(
+        _ key: ContentKey, _ id: RenewalRunID, until: BootInstant?, _ step: Step<Self>
+    ) throws {
+        try step.store.ledger.releaseRenewal(id, key)
+        guard runs[id] != nil else { return }
+        runs[id]?.claimed.remove(key)
+        if let claimAt = runs[id]?.claimAt, let until { runs[id]?.claimAt = min(claimAt, until) }
     }
 
     /// The exchange for a licence failed: it is requested again, or fails in this run.
-    func failedRenewal(
+    mutating func failedRenewal(
         _ asked: Asked, _ id: RenewalRunID, _ fault: CallbackFault, isInCompany: Bool, _ random: UInt64,
-        _ turn: inout Turn
+        _ step: inout Step<Self>
     ) throws {
         let key = asked.key
-        var run = work.runs[id] ?? RunWork(id: id, total: 0, done: 0, started: turn.boot)
+        var run = runs[id] ?? RunWork(id: id, total: 0, done: 0, started: step.boot)
         let isBusy = fault.outcome == .overloaded
         // An overloaded server says nothing about the licence: four times as many attempts are allowed.
         let limit = isBusy ? settings.attempts * 4 : settings.attempts
@@ -128,13 +132,13 @@ extension LicenceEngine {
         if isBusy { run.overloads[key] = failures } else { run.attempts[key] = failures }
         let isolates = fault.mayBeOfOneItem && isInCompany
         if isolates, fault.isFinal || failures > 1 { run.isolated.insert(key) }
-        if work.runs[id] != nil { work.runs[id] = run }
+        if runs[id] != nil { runs[id] = run }
         let delay = max(Backoff().delay(failures: failures, random: random), fault.wait ?? .zero)
         guard failures < limit, !fault.isFinal || isolates else {
-            try keepError(asked, fault.error, until: nil, turn)
-            return try finish(asked, fault.error, &turn)
+            try keepError(asked, fault.error, until: nil, &step)
+            return try finish(asked, fault.error, &step)
         }
-        try keepError(asked, fault.error, until: turn.now + delay, turn)
-        try release(key, id, until: turn.boot + delay)
+        try keepError(asked, fault.error, until: step.now + delay, &step)
+        try release(key, id, until: step.boot + delay, step)
     }
 }

@@ -1,0 +1,328 @@
+import LectureEngine
+import LectureModel
+
+/// Applies answers. Everything here is part of the step's transaction.
+extension LicenceMachine {
+    /// An exchange is over.
+    mutating func answered(_ exchange: CallbackExchange, _ reply: ExchangeReply, _ step: inout Step<Self>) throws {
+        let reading: CallbackReading
+        do throws(CallbackFault) {
+            reading = try read(reply, exchange, step)
+        } catch {
+            return try failed(exchange, reply, error, &step)
+        }
+        recordOutcome(.good, exchange, step)
+        faults[exchange.origin] = nil
+        let foreign = try step.context.foreignItems(exchange, reading.answer)
+        if foreign.isEmpty { try step.context.observeTimes(of: reading, reply, to: exchange) }
+        let answered = reading.items.count { $0 != .missing }
+        if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
+        let place = step.notices.count
+        for (index, asked) in exchange.items.enumerated() {
+            switch reading.items[index] {
+            case .answer where foreign.contains(asked.key):
+                let error = LectureError(.keyNotGranting, detail: asked.key.text)
+                try record(.failed, asked, exchange, reply, error, step)
+                try keepError(asked, error, until: nil, &step)
+                try finish(asked, error, &step)
+            case .answer(let answer):
+                try apply(
+                    answer, to: asked, exchange, reading, reply, sessionKey: exchange.questions[index].sessionKey, &step
+                )
+            case .unreadable(let error):
+                try record(.failed, asked, exchange, reply, error, step)
+                try keepError(asked, error, until: nil, &step)
+                try finish(asked, error, &step)
+            case .missing: try missing(asked, exchange, reply, &step)
+            }
+        }
+        let reported = ExchangeRecord(exchange, reading.answer.payload, nil)
+        // The order of a removal is reported only when the lecture is gone.
+        if removals.hold(reported, of: exchange.items.map(\.key), at: step.boot) { return }
+        step.notices.insert(.exchange(reported), at: place)
+    }
+
+    private func read(
+        _ reply: ExchangeReply, _ exchange: CallbackExchange, _ step: Step<Self>
+    ) throws(CallbackFault) -> CallbackReading {
+        let token = try reply.token()
+        do throws(LectureError) {
+            let answer = try step.store.verifier.payload(
+                of: token, keyID: exchange.queue.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
+                at: step.context.time.time.noEarlierThan)
+            let items = try CallbackAnswers(answer.payload).answers(
+                for: exchange.items.map(\.key.text), exchange.kind)
+            return CallbackReading(items: items, token: token, answer: answer)
+        } catch {
+            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .cancelled : .failed)
+            fault.isFinal = error.code == .licenceKeyMissing
+            throw fault
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func apply(
+        _ answer: CallbackAnswer, to asked: Asked, _ exchange: CallbackExchange, _ reading: CallbackReading,
+        _ reply: ExchangeReply, sessionKey: String, _ step: inout Step<Self>
+    ) throws {
+        guard var entry = try step.store.ledger.entry(asked.key) else {
+            return try finish(asked, LectureError(.licenceMissing), &step)
+        }
+        let old = entry
+        let outcome = CallbackRules.apply(
+            answer, to: entry.record, suspicion: entry.suspicion,
+            sessionKey: sessionKey.isEmpty ? nil : sessionKey, isStrict: settings.isStrict)
+        (entry.record, entry.suspicion) = (outcome.licence, outcome.suspicion)
+        if outcome.refusal == nil {
+            entry.permit(answer.kind, reading, try step.context.countingKeys(old, asked.key), step)
+        } else {
+            entry.attempts += 1
+            (entry.nextAttempt, entry.waitSet, entry.error) = (nil, nil, outcome.refusal)
+        }
+        if outcome.refusal == nil || entry.record != old.record || entry.suspicion != old.suspicion {
+            try outcome.refusal == nil ? step.context.keepGrant(entry) : step.context.keep(entry)
+        } else {
+            try step.store.ledger.storeAttempt(entry)
+        }
+        let hasEnded = CallbackDecision.hasEnded(outcome, replacing: old.record)
+        try record(CallbackDecision(outcome, replacing: old.record), asked, exchange, reply, outcome.refusal, step)
+        if hasEnded { step.notices.append(.ended(asked.key)) }
+        if outcome.deletes { try orderRemoval(asked.key, answer.message, &step) }
+        try finish(asked, outcome.refusal ?? Self.verdict(of: entry, outcome), &step)
+    }
+
+    /// An answer may permit and still end the licence.
+    private static func verdict(of entry: LicenceEntry, _ outcome: CallbackRules.Outcome) -> LectureError? {
+        if outcome.deletes { return LectureError(.licenceDeleted) }
+        return entry.record?.isForceExpired == true ? LectureError(.licenceForceExpired) : nil
+    }
+
+    private mutating func orderRemoval(_ key: ContentKey, _ message: String?, _ step: inout Step<Self>) throws {
+        if try step.store.contents.content(key) == nil {
+            step.notices.append(.deleted(key, message: message))
+        } else {
+            try step.store.contents.orderRemoval(key, now: step.now)
+            removals.order(key, message)
+        }
+    }
+
+    /// A missing answer is not a refusal: the item is requested alone, once.
+    private mutating func missing(
+        _ asked: Asked, _ exchange: CallbackExchange, _ reply: ExchangeReply, _ step: inout Step<Self>
+    ) throws {
+        let error = LectureError(.answerMissing)
+        try record(.missing, asked, exchange, reply, error, step)
+        if !asked.isAlone, let entry = try step.store.ledger.entry(asked.key) {
+            var again = asked
+            again.isAlone = true
+            return try enqueue(again, entry, first: true, &step)
+        }
+        try keepError(asked, error, until: nil, &step)
+        try finish(asked, error, &step)
+    }
+
+    // MARK: Failures
+
+    /// A whole exchange failed.
+    private mutating func failed(
+        _ exchange: CallbackExchange, _ reply: ExchangeReply, _ fault: CallbackFault, _ step: inout Step<Self>
+    ) throws {
+        recordOutcome(fault.outcome, exchange, step)
+        step.notices.append(.exchange(ExchangeRecord(exchange, nil, fault.error)))
+        if fault.outcome != .cancelled { faults[exchange.origin] = fault.error }
+        if let wait = fault.wait { pace.held(exchange.origin, until: step.boot + wait) }
+        // One wait for the whole group, so that it stays together.
+        let random = step.random()
+        for asked in exchange.items {
+            if fault.error.code == .cancelled {
+                try giveBack(asked, &step)
+                continue
+            }
+            try record(.failed, asked, exchange, reply, fault.error, step)
+            try failed(asked, exchange, fault, random, &step)
+        }
+    }
+
+    private mutating func failed(
+        _ asked: Asked, _ exchange: CallbackExchange, _ fault: CallbackFault, _ random: UInt64, _ step: inout Step<Self>
+    ) throws {
+        let isInCompany = exchange.items.count > 1
+        switch asked.purpose {
+        case .check: step.notices.append(.checked(asked.key, .unreachable(fault.error)))
+        case .grant:
+            if fault.mayBeOfOneItem, isInCompany, let entry = try step.store.ledger.entry(asked.key) {
+                var again = asked
+                again.isIsolated = true
+                return try enqueue(again, entry, &step)
+            }
+            try keepError(asked, fault.error, until: fault.wait.map { step.now + $0 }, &step)
+            if fault.isFinal { return try finish(asked, fault.error, &step) }
+            try postpone(asked, fault.error, by: fault.wait ?? Backoff().delay(failures: 1, random: random), &step)
+        case .renewal(let run), .regrant(let run):
+            try failedRenewal(asked, run, fault, isInCompany: isInCompany, random, &step)
+        case .pendingCallback(let callback):
+            let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: random)
+            try postponeCallback(
+                callback, fault.error, attempts: callback.attempts + 1, by: max(delay, fault.wait ?? .zero), &step)
+        }
+    }
+
+    /// Stores the result of an attempt without changing what is granted.
+    ///
+    /// - Parameters:
+    ///   - asked: the item.
+    ///   - error: what went wrong.
+    ///   - until: the earliest next attempt; nil for no wait.
+    ///   - counts: whether a request was sent at all.
+    ///   - step: its transaction.
+    /// - Throws: ``LectureError``: a store's code.
+    mutating func keepError(
+        _ asked: Asked, _ error: LectureError, until: Timestamp?, counts: Bool = true, _ step: inout Step<Self>
+    ) throws {
+        switch asked.purpose {
+        case .check, .pendingCallback: return
+        case .grant, .renewal, .regrant: break
+        }
+        guard var entry = try step.store.ledger.entry(asked.key) else { return }
+        if counts { entry.attempts += 1 }
+        (entry.nextAttempt, entry.waitSet, entry.error) = (until, until == nil ? nil : step.now, error)
+        try step.store.ledger.storeAttempt(entry)
+    }
+
+    // MARK: Ends
+
+    /// An item is done: no more requests are made for it.
+    ///
+    /// - Parameters:
+    ///   - asked: the item.
+    ///   - error: why it failed permanently; nil when its server has permitted it.
+    ///   - step: its transaction.
+    /// - Throws: ``LectureError``: a store's code.
+    mutating func finish(_ asked: Asked, _ error: LectureError?, _ step: inout Step<Self>) throws {
+        switch asked.purpose {
+        case .check:
+            if let error {
+                let isAnswer = Self.refusals.contains(error.code)
+                step.notices.append(.checked(asked.key, isAnswer ? .refused(error) : .unreachable(error)))
+            } else {
+                step.notices.append(.checked(asked.key, .permitted))
+            }
+        case .grant(let content):
+            step.notices.append(
+                .granted(GrantOutcome(content: content, key: asked.key, error: error, isFinal: error != nil)))
+        case .renewal(let run), .regrant(let run): try settle(asked.key, run, error, &step)
+        case .pendingCallback(let callback):
+            callbacks.held[callback.id] = nil
+            // Refused permanently, or no server to notify; unanswered callbacks are retried forever.
+            if let error, !Self.refusals.contains(error.code), error.code != .licenceMissing {
+                let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: step.random())
+                return try postponeCallback(callback, error, attempts: callback.attempts + 1, by: delay, &step)
+            }
+            try step.store.ledger.settleCallback(callback.id)
+            step.notices.append(.callbackSent(asked.key, error))
+        }
+    }
+
+    /// The errors that are a server's own answer.
+    private static let refusals: Set<LectureError.Code> = [
+        .grantRefused, .completionRefused, .playRefused, .licenceDeleted, .licenceForceExpired, .sessionMismatch,
+    ]
+
+    /// Postpones an item: it is not done, and no request is made for it before then.
+    mutating func postpone(_ asked: Asked, _ error: LectureError, by delay: Duration, _ step: inout Step<Self>) throws {
+        switch asked.purpose {
+        case .check: step.notices.append(.checked(asked.key, .unreachable(error)))
+        case .grant(let content):
+            step.notices.append(
+                .granted(
+                    GrantOutcome(content: content, key: asked.key, error: error, retryAt: step.now + delay)))
+        case .renewal(let run), .regrant(let run):
+            try keepError(asked, error, until: step.now + delay, counts: false, &step)
+            try release(asked.key, run, until: step.boot + delay, step)
+        case .pendingCallback(let callback):
+            try postponeCallback(callback, error, attempts: callback.attempts, by: delay, &step)
+        }
+    }
+
+    /// Releases an item as if it had not been claimed.
+    mutating func giveBack(_ asked: Asked, _ step: inout Step<Self>) throws {
+        switch asked.purpose {
+        case .check, .grant: try postpone(asked, LectureError(.cancelled), by: .zero, &step)
+        case .renewal(let run), .regrant(let run): try release(asked.key, run, until: nil, step)
+        case .pendingCallback(let callback):
+            try postponeCallback(
+                callback, callback.error ?? LectureError(.interrupted), attempts: callback.attempts, by: .zero, &step)
+        }
+    }
+
+    // MARK: Parts
+
+    private mutating func recordOutcome(
+        _ outcome: CallbackPace.Outcome, _ exchange: CallbackExchange, _ step: Step<Self>
+    ) {
+        pace.ended(exchange.origin, started: exchange.started, outcome, at: step.boot, random: step.random())
+    }
+
+    private func record(
+        _ decision: CallbackDecision, _ asked: Asked, _ exchange: CallbackExchange, _ reply: ExchangeReply,
+        _ error: LectureError?, _ step: Step<Self>
+    ) throws {
+        let attempt = LicenceAttempt(
+            at: exchange.asked, duration: reply.outcome.elapsed, kind: exchange.kind.rawValue,
+            status: reply.head?.status, outcome: decision.rawValue, error: error)
+        try step.store.ledger.record(attempt, of: asked.key)
+    }
+}
+
+extension LicenceEntry {
+    /// Records that a server has just permitted the licence.
+    ///
+    /// - Parameters:
+    ///   - kind: what was asked.
+    ///   - reading: its answer.
+    ///   - counting: the keys that count for the lecture.
+    ///   - step: the time.
+    fileprivate mutating func permit(
+        _ kind: CallbackAnswer.Kind, _ reading: CallbackReading, _ counting: GrantingKeys?,
+        _ step: Step<LicenceMachine>
+    ) {
+        checked = step.now
+        (attempts, nextAttempt, waitSet, error) = (0, nil, nil, nil)
+        if kind != .check { owesCompletion = false }
+        if kind == .grant { granted = step.now }
+        if reading.answer.isVerified {
+            grantingKeys = .afterAnswer(reading.answer.signer, counting, configured: step.store.verifier.signers)
+        }
+        // A completion changes no bound: the granting token stays. So does a licence file that a server permits: its
+        // own claims identify it if it is imported again.
+        guard kind != .completion, record?.form == .callback else { return }
+        token = reading.token
+        // If the answer does not say it, the stored time still distinguishes older licence files from newer ones.
+        issued = reading.answer.issued ?? issued
+        tokenID = reading.answer.payload["jti"]?.string ?? ""
+    }
+}
+
+extension ExchangeRecord {
+    /// What is reported of an exchange: no session keys, and no token.
+    fileprivate init(_ exchange: CallbackExchange, _ payload: JSONValue?, _ error: LectureError?) {
+        self.init(
+            origin: exchange.origin.text, kind: exchange.kind,
+            questions: CallbackQuestion.items(exchange.questions, withSecrets: false),
+            payload: payload?.without("session_key"), error: error)
+    }
+}
+
+extension JSONValue {
+    /// The value without the members of a name, at any depth.
+    fileprivate func without(_ name: String) -> JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.map { $0.without(name) })
+        case .object(let members):
+            .object(
+                members.filter { $0.name != name }.map { JSONMember($0.name, $0.value.without(name)) })
+        case .null, .bool, .integer, .number, .string: self
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import LectureEngine
+import LectureModel
+
+/// From waiting items to running requests.
+extension LicenceMachine {
+    /// Puts a request of the application into its queue, unless it waits or is running already.
+    mutating func ask(_ asked: Asked, _ step: inout Step<Self>) throws {
+        if isAskedAlready(asked) { return }
+        guard let entry = try step.store.ledger.entry(asked.key), !entry.source.callbackURL.isEmpty else {
+            return try finish(asked, LectureError(.licenceMissing), &step)
+        }
+        try enqueue(asked, entry, &step)
+    }
+
+    /// Two equal requests of a download get one answer.
+    private func isAskedAlready(_ asked: Asked) -> Bool {
+        let waiting = queues.lazy.filter { $0.key.rank == asked.purpose.rank }.flatMap(\.value)
+        let running = exchanges.values.lazy.flatMap(\.items)
+        return waiting.contains { $0.isSame(asked) } || running.contains { $0.isSame(asked) }
+    }
+
+    /// Puts an item into its queue; one with an unusable URL fails.
+    mutating func enqueue(_ asked: Asked, _ entry: LicenceEntry, first: Bool = false, _ step: inout Step<Self>) throws {
+        do throws(LectureError) {
+            _ = try Origin(url: entry.source.callbackURL)
+        } catch {
+            return try finish(asked, error, &step)
+        }
+        var queue = BatchQueue(
+            rank: asked.purpose.rank, url: entry.source.callbackURL, keyID: entry.source.keyID, run: nil)
+        queue.run = asked.purpose.run
+        if first {
+            queues[queue, default: []].insert(asked, at: 0)
+        } else {
+            queues[queue, default: []].append(asked)
+        }
+    }
+
+    /// Starts as many requests as the pace allows, the most urgent queues first.
+    mutating func startRequests(_ step: inout Step<Self>) throws {
+        for queue in queues.keys.sorted() {
+            let origin = try Origin(url: queue.url)
+            try expireChecks(queue, &step)
+            while let waiting = queues[queue], !waiting.isEmpty {
+                if try abandon(queue, origin, &step) { break }
+                let admission = pace.mayStart(origin, at: step.boot)
+                guard admission == .yes else {
+                    try wait(queue, origin, admission, &step)
+                    break
+                }
+                try start(queue, origin, &step)
+            }
+            if queues[queue]?.isEmpty == true { queues[queue] = nil }
+        }
+    }
+
+    /// Expires interactive checks past their deadline.
+    private mutating func expireChecks(_ queue: BatchQueue, _ step: inout Step<Self>) throws {
+        for asked in queues[queue] ?? [] {
+            guard case .check(let deadline) = asked.purpose else { return }
+            guard deadline <= step.boot else {
+                step.wake(at: deadline)
+                continue
+            }
+            queues[queue]?.removeAll { $0.isSame(asked) }
+            step.notices.append(.checked(asked.key, .unreachable(LectureError(.callbackTransfer(28)))))
+        }
+    }
+
+    /// A run does not wait for a server whose breaker has opened repeatedly: its items fail in this run.
+    private mutating func abandon(_ queue: BatchQueue, _ origin: Origin, _ step: inout Step<Self>) throws -> Bool {
+        guard queue.run != nil, pace.openings(origin) >= settings.openings else { return false }
+        let error = faults[origin] ?? LectureError(.callbackTransfer(7))
+        for asked in queues.removeValue(forKey: queue) ?? [] { try finish(asked, error, &step) }
+        return true
+    }
+
+    private mutating func wait(
+        _ queue: BatchQueue, _ origin: Origin, _ admission: CallbackPace.Admission, _ step: inout Step<Self>
+    )
+        throws
+    {
+        switch admission {
+        case .yes, .busy: return
+        case .notBefore(let moment): return step.wake(at: moment)
+        case .held(let until), .open(let until):
+            let isHeld = admission == .held(until: until)
+            let error = isHeld ? LectureError(.serverWait) : faults[origin] ?? LectureError(.callbackTransfer(7))
+            let isTooLong = until - step.boot > settings.longestWait
+            if queue.run != nil, !isTooLong { return step.wake(at: until) }
+            // No other purpose waits: neither a person, nor a download that has others to fetch, nor a stored callback.
+            for asked in queues.removeValue(forKey: queue) ?? [] {
+                try postpone(asked, error, by: until - step.boot, &step)
+            }
+        }
+    }
+
+    /// Starts one request.
+    private mutating func start(_ queue: BatchQueue, _ origin: Origin, _ step: inout Step<Self>) throws {
+        var exchange = CallbackExchange(
+            id: step.newTransfer(), queue: queue, origin: origin, items: [], questions: [], started: step.boot,
+            asked: step.now)
+        for asked in takeGroup(queue, origin) {
+            guard let entry = try step.store.ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil
+            else {
+                try finish(asked, LectureError(.licenceMissing), &step)
+                continue
+            }
+            if case .regrant = asked.purpose, try !asksAnew(asked, entry, &step) { continue }
+            exchange.items.append(asked)
+            exchange.questions.append(CallbackQuestion(asked, entry, settings, step))
+        }
+        guard let first = exchange.items.first else { return }
+        pace.started(origin, at: step.boot)
+        var request = ExchangeRequest(id: exchange.id, url: queue.url, bodyLimit: CallbackReading.bodyLimit)
+        request.body = CallbackQuestion.form(exchange.questions, extra: settings.extra)
+        request.stallTimeout = settings.stallTimeout
+        request.totalTimeout = settings.totalTimeout
+        if case .check(let deadline) = first.purpose {
+            request.totalTimeout = min(settings.totalTimeout, deadline - step.boot)
+        }
+        exchanges[exchange.id] = exchange
+        step.effects.append(.exchange(.send(request)))
+    }
+
+    /// Whether a new grant is requested. Not if the licence is trusted by now: its use is known, and a grant would
+    /// reset it. Not if this device cannot open the media: a grant would be of no use.
+    private mutating func asksAnew(_ asked: Asked, _ entry: LicenceEntry, _ step: inout Step<Self>) throws -> Bool {
+        if entry.suspicion == nil {
+            try finish(asked, nil, &step)
+            return false
+        }
+        guard try step.store.contents.content(asked.key)?.isSealedElsewhere == true else { return true }
+        try finish(asked, LectureError(.sealedElsewhere, detail: asked.key.text), &step)
+        return false
+    }
+
+    /// The next items of a queue that share a request.
+    private mutating func takeGroup(_ queue: BatchQueue, _ origin: Origin) -> [Asked] {
+        guard var waiting = queues[queue], let first = waiting.first else { return [] }
+        var size = 1
+        if !first.isSingle, queue.rank > 0, !singles.contains(origin) {
+            size = min(settings.groupSize, waiting.prefix { !$0.isSingle }.count)
+        }
+        let group = Array(waiting.prefix(size))
+        waiting.removeFirst(size)
+        queues[queue] = waiting
+        return group
+    }
+}
+
+extension Asked {
+    /// Whether it needs a request of its own.
+    var isSingle: Bool { isAlone || isIsolated }
+
+    /// Whether it is the same request for the same purpose.
+    func isSame(_ other: Asked) -> Bool {
+        guard key == other.key else { return false }
+        return switch (purpose, other.purpose) {
+        case (.check, .check), (.grant, .grant): true
+        case (.renewal(let one), .renewal(let two)), (.regrant(let one), .regrant(let two)): one == two
+        case (.pendingCallback(let one), .pendingCallback(let two)): one.id == two.id
+        case (.check, _), (.grant, _), (.renewal, _), (.regrant, _), (.pendingCallback, _): false
+        }
+    }
+}

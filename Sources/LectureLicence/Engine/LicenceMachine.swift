@@ -1,0 +1,224 @@
+package import LectureEngine
+package import LectureModel
+
+/// Sends requests to licence servers and stores their answers: grants before downloads, checks before plays, batch
+/// renewals and pending completion callbacks.
+///
+/// docs/licences.md describes what is stored when. An item on its way:
+///
+///     asked ─► queue ─► exchange ─► answered ─► done
+///               ▲          │
+///               └─ again ──┘  failed: a renewal or a callback is asked again later, a grant or a check is not
+package struct LicenceMachine: StateMachine {
+    /// Replies, and requests of the application.
+    package typealias Event = LicenceEvent
+    /// Requests to licence servers, and anchors.
+    package typealias Effect = LicenceEffect
+    /// Results.
+    package typealias Notice = LicenceNotice
+    /// The stored licences.
+    package typealias Store = LicenceStore
+    /// The time, and what is added to the chain.
+    package typealias Context = LicenceTransaction
+
+    private(set) var settings: LicenceSettings
+    /// This program's row, under which it claims work.
+    let owner: OwnerID
+    /// The pace of requests to all servers.
+    var pace: CallbackPace
+    /// Servers that answer only the first item of a request.
+    var singles: Set<Origin> = []
+    /// The error of the last exchange with a server.
+    var faults: [Origin: LectureError] = [:]
+    /// Items whose request waits.
+    var queues: [BatchQueue: [Asked]] = [:]
+    /// Requests that are running.
+    var exchanges: [TransferID: CallbackExchange] = [:]
+    /// Renewals that no step has begun.
+    private var selections: [(selection: RenewalSelection, kind: RenewalKind)] = []
+    /// Renewals of this process.
+    var runs: [RenewalRunID: RunWork] = [:]
+    /// Pending callbacks that this process has claimed.
+    var callbacks = CallbackClaims()
+    /// Claims of licences for runs whose step has failed: they are in the store, but no work is being done on them.
+    private var orphans: [(run: RenewalRunID, key: ContentKey)] = []
+    /// What servers have ordered to be removed.
+    var removals = OrderedRemovals()
+    private var anchors = AnchorQueue()
+    /// A download's transaction has stored licences; its row of the chain is not anchored yet.
+    private var needsRow = false
+
+    /// Creates a machine without work.
+    ///
+    /// - Parameters:
+    ///   - settings: the initial settings.
+    ///   - owner: the row of this program's run.
+    package init(_ settings: LicenceSettings, owner: OwnerID) {
+        (self.settings, self.owner) = (settings, owner)
+        pace = CallbackPace(limits: settings.pace)
+    }
+
+    /// Whether any request is running or waiting.
+    var isBusy: Bool {
+        !exchanges.isEmpty || !queues.isEmpty || !runs.isEmpty || !selections.isEmpty || anchors.isBusy
+    }
+
+    // MARK: Machine
+
+    /// Never: a callback or a licence of another process may be due.
+    package var isIdle: Bool { false }
+
+    /// Reads the time.
+    package static func begin(
+        _ store: LicenceStore, now: Timestamp, boot: BootInstant
+    ) throws -> LicenceTransaction {
+        try LicenceTransaction(store, newest: store.ledger.newestTime(), now: now, boot: boot)
+    }
+
+    /// Applies a reply, or accepts a request of the application.
+    package mutating func handle(_ event: LicenceEvent, _ step: inout Step<Self>) throws {
+        switch event {
+        case .answered(let id, let reply):
+            guard let exchange = exchanges.removeValue(forKey: id) else { return }
+            try answered(exchange, reply, &step)
+        case .anchored(let error):
+            anchors.stored(error, at: step.boot)
+            if let error { step.notices.append(.failure(error)) }
+        case .rowAppended(let anchor): anchors.add(anchor)
+        case .needsRow: needsRow = true
+        case .witnessed(let date, let boot): step.context.witnessed(date, at: boot)
+        case .suspected(let doubt): step.notices.append(.suspected(doubt))
+        case .grant, .check: if let asked = event.asked { try ask(asked, &step) }
+        case .renew(let selection, let kind):
+            selections.append((selection, kind))
+            pace.resetBreakers()
+        case .removed(let key): step.notices += removals.removed(key, at: step.boot)
+        case .callbacksAdded: callbacks.lookUpAt = nil
+        case .change(let change): apply(change)
+        }
+    }
+
+    /// Starts what may be requested now, ends renewals that have nothing left to do, and adds a row to the chain where
+    /// something was changed.
+    package mutating func reconcile(_ step: inout Step<Self>) throws {
+        if needsRow { step.context.mustAppend = true }
+        needsRow = false
+        try giveBackOrphans(&step)
+        if step.isStopping {
+            try windDown(&step)
+        } else {
+            try decide(&step)
+        }
+        if let anchor = try step.context.end({ [step] in step.random() }) { anchors.add(anchor) }
+        let anchor = anchors.take(at: step.boot) { step.wake(at: $0) }
+        if let anchor { step.effects.append(.keepAnchor(anchor)) }
+        guard step.isStopping, exchanges.isEmpty, anchors.isSettled else { return }
+        for run in runs.values.sorted(by: { $0.id < $1.id }) { step.notices.append(.renewalStopped(run.id, run.tally)) }
+        // The next program completes the ordered removals.
+        step.notices += removals.release()
+        runs = [:]
+        step.finish()
+    }
+
+    /// Requests are cancelled, and claims released later. Checks and grants are reported as failed, since someone waits
+    /// for them; renewals continue.
+    package mutating func recover(
+        losing events: [LicenceEvent], after error: LectureError
+    ) -> (effects: [LicenceEffect], notices: [LicenceNotice]) {
+        let ids = exchanges.keys.sorted { $0.value < $1.value }
+        var waiting: [Asked] = []
+        let lost = events.compactMap(\.asked)
+        for asked in queues.values.flatMap(\.self) + exchanges.values.flatMap(\.items) + lost {
+            // Two equal requests get one answer.
+            if asked.isAwaited, !waiting.contains(where: { $0.isSame(asked) }) { waiting.append(asked) }
+        }
+        let notices = waiting.compactMap { $0.failure(error) } + events.flatMap { keep($0) }
+        for id in runs.keys.sorted() {
+            orphans += (runs[id]?.claimed ?? []).map { (id, $0) }
+            runs[id]?.claimed = []
+            runs[id]?.claimAt = nil
+        }
+        callbacks.abandon()
+        (queues, exchanges) = ([:], [:])
+        pace.forget()
+        return (ids.isEmpty ? [] : [.exchange(.cancel(ids))], notices)
+    }
+
+    /// Reports what was held back; the next program completes the ordered removals.
+    package mutating func abandon() -> [LicenceNotice] {
+        let stopped = runs.values.sorted { $0.id < $1.id }.map { LicenceNotice.renewalStopped($0.id, $0.tally) }
+        runs = [:]
+        return stopped + removals.release()
+    }
+
+    // MARK: Parts
+
+    private mutating func apply(_ change: LicenceSettingsChange) {
+        switch change {
+        case .pace(let limits): pace.limits = limits
+        case .attempts(let attempts): settings.attempts = max(1, attempts)
+        case .extra(let text): settings.extra = text
+        case .timeouts(let stall, let total): (settings.stallTimeout, settings.totalTimeout) = (stall, total)
+        }
+    }
+
+    /// Takes over what an event means without the store, which no step could write.
+    private mutating func keep(_ event: LicenceEvent) -> [LicenceNotice] {
+        switch event {
+        case .answered, .witnessed, .grant, .check: return []
+        case .anchored: anchors.forget()
+        case .rowAppended(let anchor): anchors.add(anchor)
+        case .needsRow: needsRow = true
+        case .suspected(let doubt): return [.suspected(doubt)]
+        case .renew(let selection, let kind): selections.append((selection, kind))
+        case .removed(let key): return removals.removed(key, at: nil)
+        case .callbacksAdded: callbacks.lookUpAt = nil
+        case .change(let change): apply(change)
+        }
+        return []
+    }
+
+    private mutating func decide(_ step: inout Step<Self>) throws {
+        for request in selections { try beginRun(request.selection, request.kind, &step) }
+        selections = []
+        try fillRuns(&step)
+        try fillCallbacks(&step)
+        try startRequests(&step)
+        reportOverdue(&step)
+        // Items that failed without a request may have emptied a run.
+        guard runs.values.contains(where: { $0.claimed.isEmpty }) else { return }
+        try fillRuns(&step)
+        if runs.values.contains(where: { !$0.claimed.isEmpty }) { step.wake(at: step.boot) }
+    }
+
+    /// Releases everything.
+    private mutating func windDown(_ step: inout Step<Self>) throws {
+        for asked in queues.values.flatMap(\.self) { try giveBack(asked, &step) }
+        (selections, queues) = ([], [:])
+        let ids = exchanges.keys.sorted { $0.value < $1.value }
+        if !ids.isEmpty { step.effects.append(.exchange(.cancel(ids))) }
+    }
+
+    private mutating func giveBackOrphans(_ step: inout Step<Self>) throws {
+        for (run, key) in orphans { try step.store.ledger.releaseRenewal(run, key) }
+        for callback in callbacks.orphans {
+            try step.store.ledger.postponeCallback(
+                callback.id, attempts: callback.attempts, until: step.now, now: step.now,
+                error: callback.error ?? LectureError(.interrupted))
+        }
+        (orphans, callbacks.orphans) = ([], [])
+    }
+
+    /// Reports exchanges whose removals take too long.
+    private mutating func reportOverdue(_ step: inout Step<Self>) {
+        guard let moment = removals.overdue(settings.removalPatience) else { return }
+        guard moment <= step.boot else { return step.wake(at: moment) }
+        for key in removals.waiting { step.notices.append(.failure(LectureError(.removalWaits, detail: key.text))) }
+        step.notices += removals.release()
+    }
+}
+
+extension Step<LicenceMachine> {
+    /// A moment of the wall clock on the boot clock.
+    func boot(of moment: Timestamp) -> BootInstant { boot + min(max(.zero, moment - now), RetryAfter.maximum) }
+}

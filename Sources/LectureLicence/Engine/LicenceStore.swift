@@ -1,0 +1,140 @@
+package import LectureModel
+
+/// The stored licences, and what is needed to judge and change them: the lectures, the anchor outside the store, and
+/// whose signatures count.
+package struct LicenceStore {
+    /// The rows.
+    package let ledger: any LicenceLedger
+    let contents: any LicensedContents
+    let anchors: any AnchorKeeper
+    let verifier: any AnswerVerifier
+    /// The store's UUID, under which its anchor is stored.
+    let id: String
+    /// The thumbprint of this device's key.
+    let device: [UInt8]
+    let bootID: String
+    let isStrict: Bool
+    let hasOwnAuthority: Bool
+
+    init(_ ports: LicenceEngine.Ports, _ settings: LicenceSettings) {
+        (ledger, contents) = (ports.ledger, ports.contents)
+        (anchors, verifier) = (ports.anchors, ports.verifier)
+        (id, device, bootID) = (settings.store, settings.device, settings.bootID)
+        (isStrict, hasOwnAuthority) = (settings.isStrict, settings.hasOwnAuthority)
+    }
+
+    /// Begins a transaction, or a look at the licences that changes nothing.
+    ///
+    /// - Parameter clock: read after the newest row, so that the boot clock is never behind that of a row written by
+    ///   another process.
+    /// - Returns: the transaction.
+    /// - Throws: ``LectureError``: a store's code.
+    func begin(_ clock: any LectureClock) throws -> LicenceTransaction {
+        let newest = try ledger.newestTime()
+        return try LicenceTransaction(self, newest: newest, now: clock.now(), boot: clock.boot())
+    }
+}
+
+/// What is constant within one transaction of the licences, and what it adds to the chain of the time ledger.
+package struct LicenceTransaction {
+    let store: LicenceStore
+    let now: Timestamp
+    let boot: BootInstant
+    let reading: ClockReading
+    /// The time ledger, continued from its newest row.
+    var time: TimeLedger
+    /// Whether the ledger has no row yet.
+    let isFirst: Bool
+    /// Where the newest information about the time came from.
+    var source = TimeRow.Source.clocks
+    /// Whether a licence was stored or a time observed.
+    var mustAppend = false
+
+    /// Continues the time ledger.
+    ///
+    /// - Parameters:
+    ///   - store: the licences.
+    ///   - newest: the newest row of the chain.
+    ///   - now: the wall clock.
+    ///   - boot: the boot clock; not behind that of the row.
+    /// - Throws: ``LectureError`` of the anchors, for a ledger without a row.
+    init(_ store: LicenceStore, newest: TimeRow?, now: Timestamp, boot: BootInstant) throws {
+        (self.store, self.now, self.boot) = (store, now, boot)
+        reading = ClockReading(wall: now, boot: boot, bootID: store.bootID)
+        isFirst = newest == nil
+        if let newest {
+            time = TimeLedger(newest)
+            time.update(at: reading)
+        } else {
+            time = TimeLedger(first: reading, noEarlierThan: try store.anchors.newestTimes())
+        }
+    }
+
+    var ledger: any LicenceLedger { store.ledger }
+
+    /// Appends a row to the chain if one is due. Before the first one the store gets its first anchor: without it, a
+    /// copy of the store from before the first anchor could be put back.
+    ///
+    /// - Parameter random: 64 random bits.
+    /// - Returns: the matching anchor, when a row was appended.
+    /// - Throws: ``LectureError``: a store's or a disk's code.
+    func end(_ random: () -> UInt64) throws -> LedgerAnchor? { mustAppend ? try append(random) : nil }
+
+    /// Appends a row to the chain.
+    func append(_ random: () -> UInt64) throws -> LedgerAnchor {
+        guard isFirst else { return try ledger.append(time.row, source: source) }
+        let first = LedgerAnchor.beforeFirst((0..<4).flatMap { _ in random().bigEndianBytes })
+        try store.anchors.keep(first, of: store.id)
+        return try ledger.append(time.row, source: source, after: first)
+    }
+
+    /// Stores a licence; its row of the chain follows with the end of the transaction.
+    mutating func keep(_ entry: LicenceEntry) throws {
+        try ledger.store(entry)
+        mustAppend = true
+    }
+
+    // MARK: Verdicts
+
+    /// Judges whether a lecture may be played now.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - isChecked: whether its server has just permitted the play.
+    /// - Returns: its licence, if any, and the verdict.
+    /// - Throws: ``LectureError``: a store's code.
+    func judged(
+        _ key: ContentKey, isChecked: Bool = false
+    ) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
+        let entry = try ledger.entry(key)
+        let content = try store.contents.content(key)
+        // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
+        let isSealed = try content.flatMap { try ledger.contentKey($0.id) }?.purpose == .licensed
+        var facts = LicenceVerdict.Facts(
+            licence: entry?.record, isLicensed: entry != nil || isSealed,
+            isMediaComplete: content?.isComplete ?? false, time: time.time, deviceThumbprint: store.device,
+            isCheckedForThisPlay: isChecked)
+        facts.suspicion = entry?.suspicion
+        facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
+        facts.isGrantedElsewhere = entry?.isGrantedElsewhere(content?.grantingKeys) ?? false
+        facts.owesCompletion = store.isStrict && entry?.owesCompletion ?? false
+        // Lectures without a licence are played without a record.
+        facts.isAnchorUnwritable = entry?.record != nil && store.anchors.obstacle(of: store.id) != nil
+        return (entry, LicenceVerdict.judge(facts))
+    }
+
+    /// Whether the end of a licence has passed, and no row says so yet.
+    func hasSeenEnd(_ entry: LicenceEntry) -> Bool {
+        guard let record = entry.record, !record.wasSeenExpired, case .known(let now) = time.time,
+            let end = record.policy.expiresAt
+        else { return false }
+        return now >= end
+    }
+
+    /// Records that the end of a licence has passed, so that a clock that is set back later cannot undo it.
+    mutating func rememberEnd(_ key: ContentKey) throws {
+        guard var entry = try ledger.entry(key), hasSeenEnd(entry) else { return }
+        entry.record?.wasSeenExpired = true
+        try keep(entry)
+    }
+}
