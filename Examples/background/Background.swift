@@ -15,11 +15,11 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
     let listener = Task {
         for await case .progress(let progress) in events { say("\(progress.key): \(progress.percent) %") }
     }
-    let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
+    let answers = try await manager.downloads.enqueue(addresses.map { DownloadRequest(url: $0) })
     // The requests are in the store: from here on nothing is lost if this process is killed.
     let worker = try BackgroundWorker(configuration)
     say("worker \(worker.processIdentifier)")
-    try await manager.waitUntilIdle()
+    try await manager.downloads.waitUntilIdle()
 
     var isComplete = true
     for answer in answers {

@@ -15,8 +15,8 @@ func precache(_ addresses: [String], into directory: String) async throws -> Boo
     let listener = Task {
         for await event in events { report(event) }
     }
-    let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-    try await manager.waitUntilIdle()
+    let answers = try await manager.downloads.enqueue(addresses.map { DownloadRequest(url: $0) })
+    try await manager.downloads.waitUntilIdle()
 
     var isComplete = true
     for (address, answer) in zip(addresses, answers) {

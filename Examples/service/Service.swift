@@ -50,9 +50,9 @@ func keepComplete(_ list: String, with manager: LectureManager) async throws {
             case .warning(let warning): say("line \(warning.line): unknown member '\(warning.member)'")
             }
         }
-        _ = try await manager.enqueue(requests)
+        _ = try await manager.downloads.enqueue(requests)
         say("\(requests.count) lectures")
-        try await manager.waitUntilIdle()
+        try await manager.downloads.waitUntilIdle()
         let counts = try await manager.summary().counts
         say("\(counts[.completed] ?? 0) complete, \(counts[.failed] ?? 0) failed")
         try await Task.sleep(for: .seconds(3600))

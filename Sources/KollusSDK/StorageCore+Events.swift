@@ -125,7 +125,7 @@ extension StorageCore {
             return state.tickets.removeValue(forKey: key)
         }
         // Without a ticket the download belongs to the library itself, or to another program.
-        if ticket != nil, !isFinal { try? manager.pause(key) }
+        if ticket != nil, !isFinal { try? manager.pauseFetch(key) }
         guard let picture = picture(key, manager, bytes: ticket?.bytes) else { return }
         notify(isFinal ? .failed(picture, error) : .stopped(picture, error))
         if ticket != nil { deliverer.post(.download(picture, error: error, isFinal: true)) }

@@ -44,7 +44,7 @@ extension StorageCore {
             if let known, known.state == .removing { try await Self.untilGone(known.key, manager) }
             let content: Content
             // Registering does not request a download: runs that continue unfinished downloads skip it.
-            do { content = try await manager.load(address, asksForIt: false) } catch let error as LectureError {
+            do { content = try await manager.loaded(address) } catch let error as LectureError {
                 // Offline, a complete content counts as loaded; an unfinished one must be downloaded first.
                 guard let known, Self.isUnreachable(error) else { throw error }
                 if known.state == .completed { return known.key.text }
@@ -95,7 +95,7 @@ extension StorageCore {
         try manager.wait { manager in
             // A complete content only moves to its folder.
             if try manager.lecture(key)?.state != .completed { try self.begin(key, on: manager) }
-            try manager.download(request)
+            try manager.request(request)
         }
     }
 
@@ -117,7 +117,7 @@ extension StorageCore {
         do {
             // Without a ticket nothing was reported yet: a download that was requested from the library directly is
             // accepted, and reported from now on.
-            do { try manager.download(key) } catch let error as LectureError where error.code == .alreadyDownloading {}
+            do { try manager.fetch(key) } catch let error as LectureError where error.code == .alreadyDownloading {}
         } catch {
             state.withLock { $0.tickets[key] = old.ticket }
             throw error
@@ -148,7 +148,7 @@ extension StorageCore {
                 guard content.state != .completed else { return false }
                 // The call that may fail comes first: a download that continues keeps its ticket, and so its final
                 // event.
-                try manager.cancel(key)
+                try manager.cancelFetch(key)
                 self.state.withLock { state in
                     if let ticket = state.tickets.removeValue(forKey: key) { state.ending[key] = ticket }
                 }
@@ -183,7 +183,7 @@ extension StorageCore {
         let key = try Self.key(text)
         try translating {
             state.withLock { $0.tickets[key]?.isPaused = true }
-            do { try manager.wait { try $0.pause(key) } } catch {
+            do { try manager.downloads.wait { try $0.pause(key) } } catch {
                 state.withLock { $0.tickets[key]?.isPaused = false }
                 throw error
             }
@@ -203,7 +203,7 @@ extension StorageCore {
                 (state.tickets[key], state.lastErrors[key], state.ending[key]) = (nil, nil, nil)
             }
             deliverer.forget(key.text)
-            try await manager.remove(key)
+            try await manager.downloads.remove(key)
             try await Self.untilGone(key, manager)
         } catch { throw KollusError.ofWaiting(error) }
     }
@@ -224,7 +224,7 @@ extension StorageCore {
         _ filter: ContentFilter = ContentFilter(), sort: ContentSort = .added, page: ContentPage = ContentPage()
     ) throws -> [KollusContent] {
         let manager = try manager()
-        let (rows, active) = try manager.wait { (try $0.details(filter, sort, page), $0.active) }
+        let (rows, active) = try manager.wait { (try $0.details(filter, sort, page), $0.downloading) }
         let bytes = Dictionary(active.map { ($0.key, $0.bytes) }) { first, _ in first }
         let errors = state.withLock { $0.lastErrors }
         return rows.compactMap { row in
@@ -238,7 +238,7 @@ extension StorageCore {
         let manager = try manager()
         let key = try Self.key(text)
         return try translating {
-            let (details, active) = try manager.wait { (try $0.detail(key), $0.active.first { $0.key == key }) }
+            let (details, active) = try manager.wait { (try $0.detail(key), $0.downloading.first { $0.key == key }) }
             guard let details, details.content.state != .removing else { return nil }
             return KollusContent(
                 details, receivedBytes: active?.bytes, lastError: state.withLock { $0.lastErrors[key] })

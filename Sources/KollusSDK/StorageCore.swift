@@ -106,7 +106,7 @@ final class StorageCore: @unchecked Sendable {
             if seen > Timestamp(Date()) { try key.check(place.trust, now: seen) }
             let identity = try PlayerIdentity.find(mode, manager)
             // Work of a killed run is in the store as if it were still running.
-            manager.wait { try? $0.tidyAfterCrash() }
+            manager.downloads.wait { try? $0.tidyAfterCrash() }
             return Running(
                 manager: manager, playerID: identity.playerID, path: place.configuration.storeDirectory,
                 configurationFile: place.configurationFile, configuration: place.configuration)

@@ -32,14 +32,14 @@ extension LectureManager.Contents {
     /// Re-reads a complete lecture and compares every chunk with its proof.
     ///
     /// The findings are stored: a damaged lecture counts as failed with `damaged` (or `mediaMissing`) until it is
-    /// repaired, by this call, by the next request for it, or by ``LectureManager/downloadUnfinished()``. What is not
-    /// damaged stays readable.
+    /// repaired, by this call, by the next request for it, or by
+    /// ``LectureManager/Downloads/continueUnfinished()``. What is not damaged stays readable.
     ///
     /// - Parameters:
     ///   - key: a lecture with a complete version.
     ///   - options: how much to read, how fast, and whether to repair.
     /// - Returns: what was read and what is damaged. With ``VerifyOptions/repairs`` damaged chunks are queued to be
-    ///   downloaded again; ``LectureManager/waitUntilIdle(longestWait:deadline:)`` waits for them.
+    ///   downloaded again; ``LectureManager/Downloads/waitUntilIdle(longestWait:deadline:)`` waits for them.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
     ///   repaired. `CancellationError` when the task is cancelled; findings up to then are not stored.
     public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {

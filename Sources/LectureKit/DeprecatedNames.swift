@@ -7,17 +7,17 @@ import LectureModel
 public typealias DebtStatus = PendingCallbackStatus
 
 extension LectureManager {
-    /// The former name of ``waitUntilIdle(longestWait:deadline:)``.
+    /// The former name of ``Downloads/waitUntilIdle(longestWait:deadline:)``.
     ///
     /// - Parameters:
     ///   - longestWait: longer delays requested by a server are not waited for.
     ///   - deadline: stop waiting after this time; nil never stops.
     /// - Returns: whether everything became idle before the deadline.
     /// - Throws: `CancellationError` when the task is cancelled, and nothing else.
-    @available(*, deprecated, renamed: "waitUntilIdle(longestWait:deadline:)")
+    @available(*, deprecated, renamed: "downloads.waitUntilIdle(longestWait:deadline:)")
     @discardableResult
     public func untilRest(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
-        try await waitUntilIdle(longestWait: longestWait, deadline: deadline)
+        try await downloads.waitUntilIdle(longestWait: longestWait, deadline: deadline)
     }
 
     /// The former name of ``Licences/pendingCallbacks()``.

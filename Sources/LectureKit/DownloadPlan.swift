@@ -88,18 +88,18 @@ public struct FinishEstimate: Sendable, Hashable {
     }
 }
 
-extension LectureManager {
-    /// What requests would do, without doing it: nothing is stored and nothing is downloaded.
-    ///
-    /// - Parameters:
-    ///   - requests: the requests.
-    ///   - check: how far complete lectures are compared; with `head` the sources of those that need it are asked, and
-    ///     those of new ones for their length.
-    /// - Returns: for each request, in order, what it would do, or why it would be refused.
-    /// - Throws: ``LectureError`` when the store cannot be read; `CancellationError` when the task is cancelled, which
-    ///   also ends the running request.
-    public func plan(
-        _ requests: [DownloadRequest], check: SourceCheck = .list
+/// Determines what requests would do. An actor on the core queue.
+actor DownloadPlanner: CorePart {
+    nonisolated let core: StoreCore
+    private let comparer: SourceComparer
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
+
+    init(_ core: StoreCore, _ comparer: SourceComparer) { (self.core, self.comparer) = (core, comparer) }
+
+    /// As ``LectureManager/Downloads/plan(_:check:)``.
+    func plan(
+        _ requests: [DownloadRequest], check: SourceCheck
     ) async throws -> [Result<PlannedDownload, LectureError>] {
         var results: [Result<PlannedDownload, LectureError>] = []
         for request in requests {
@@ -183,7 +183,7 @@ extension LectureManager {
             let source = try source(of: planned.request)
             var known = try planned.key.flatMap { try index.item($0) }
             var version = try planned.kind == .unchecked ? known.flatMap { try index.completeVersion($0.id) } : nil
-            let answer = try await answer(of: planned.request, source, unlessChangedSince: version)
+            let answer = try await comparer.answer(of: planned.request, source, unlessChangedSince: version)
             var planned = planned
             if planned.kind == .new {
                 let key = try answer.lectureKey
@@ -202,7 +202,7 @@ extension LectureManager {
             }
             let check = CheckRequest(
                 content: known.id, key: known.content.key, request: planned.request, source: source)
-            switch try await verdict(check, version, answer) {
+            switch try await comparer.verdict(check, version, answer) {
             case .same: (planned.kind, planned.bytes) = (.complete, 0)
             case .other: (planned.kind, planned.bytes) = (.changed, try answer.length)
             }
@@ -213,12 +213,8 @@ extension LectureManager {
         }
     }
 
-    /// When downloads would be done, by the speed of those of the last thirty days and the configured limits.
-    ///
-    /// - Parameter bytes: what is to be downloaded.
-    /// - Returns: nil where too little was downloaded to estimate a speed, or where the timetable never allows it.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    public func finishEstimate(bytes: Int64) throws -> FinishEstimate? {
+    /// As ``LectureManager/Downloads/finishEstimate(bytes:)``.
+    func finishEstimate(bytes: Int64) throws -> FinishEstimate? {
         let now = clock.now()
         let past = try writer.throughput(since: now + .seconds(-30 * 86_400))
         let seconds = past.busy.secondsDouble

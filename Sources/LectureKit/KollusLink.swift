@@ -5,7 +5,7 @@ public import LectureModel
 ///
 /// ```swift
 /// switch try KollusLink(text) {
-/// case .download(let requests): for request in requests { try await manager.download(request) }
+/// case .download(let requests): for request in requests { try await manager.downloads.enqueue(request) }
 /// case .downloadAndPlay(let url), .play(let url): open(url)
 /// case .list(let folder): show(folder)
 /// }

@@ -24,13 +24,6 @@ extension LectureManager {
         hub.observe { [weak self] event in self?.assumeIsolated { receiver($0, event) } }
     }
 
-    /// Whether the last request for a lecture, by any process, was to download it.
-    ///
-    /// - Parameter key: the lecture.
-    /// - Returns: false when it is not known.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    package func isWanted(_ key: ContentKey) throws -> Bool { try index.item(key)?.targetState == .fetch }
-
     /// A text that an interface of the library keeps in the store.
     ///
     /// - Parameter name: its name, with the interface's own prefix.

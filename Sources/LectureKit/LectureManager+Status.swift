@@ -27,9 +27,6 @@ extension LectureManager {
         return known
     }
 
-    /// The lectures this manager is working on, in the order they were started.
-    public var active: [DownloadProgress] { service?.engine.progressOfActive ?? [] }
-
     /// The requests of this manager, counted by state and stop reason.
     ///
     /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are reported: they are
@@ -48,23 +45,6 @@ extension LectureManager {
         return result
     }
 
-    /// Lectures requested from this manager that are in one state, in the order of the queue.
-    ///
-    /// - Parameters:
-    ///   - state: the state.
-    ///   - limit: how many at the most.
-    /// - Returns: the lectures.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    public func fetched(in state: ItemState, limit: Int = .max) throws -> [Content] {
-        guard let service else { return [] }
-        return try index.contents(service.run, state: state, limit: limit)
-    }
-
-    /// How many lectures are waiting to be removed, including by other processes.
-    ///
-    /// - Returns: how many there are.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    public func removalsLeft() throws -> Int { try queries.removalsLeft() }
 }
 
 extension OwnerRecord {

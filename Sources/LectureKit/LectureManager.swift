@@ -17,26 +17,16 @@ import LectureTransport
 /// let listener = Task {
 ///     for await event in events { report(event) }
 /// }
-/// let answers = try await manager.enqueue(addresses.map { DownloadRequest(url: $0) })
-/// try await manager.waitUntilIdle()
+/// let answers = try await manager.downloads.enqueue(addresses.map { DownloadRequest(url: $0) })
+/// try await manager.downloads.waitUntilIdle()
 /// ```
 ///
 /// The full example is in <doc:PrecachingACourse>.
 ///
 /// ## Topics
-/// ### Fetching
-/// - ``load(_:)``
-/// - ``download(_:)-(DownloadRequest)``
-/// - ``download(_:)-(ContentKey)``
-/// - ``enqueue(_:check:origin:)``
-/// - ``downloadUnfinished()``
-/// - ``waitUntilIdle(longestWait:deadline:)``
-/// ### Controlling
-/// - ``pause(_:)``
-/// - ``resume(_:)``
-/// - ``cancel(_:)``
-/// - ``remove(_:)-(ContentKey)``
-/// - ``remove(_:)-([ContentKey])``
+/// ### Downloads
+/// - ``downloads``
+/// - ``Downloads``
 /// ### Licences
 /// - ``licences``
 /// - ``Licences``
@@ -54,6 +44,8 @@ import LectureTransport
 /// - ``events``
 public actor LectureManager: CorePart {
     nonisolated let core: StoreCore
+    /// Downloads: what is requested, and the queue.
+    public nonisolated let downloads: Downloads
     /// Learning reports.
     public nonisolated let reports: Reports
     /// Licences.
@@ -62,10 +54,6 @@ public actor LectureManager: CorePart {
     public nonisolated let contents: Contents
     /// Streams.
     public nonisolated let streams: Streams
-    /// What was enqueued from each course list.
-    var named: [String: Set<ContentID>] = [:]
-    /// Complete lectures that are being compared with their sources.
-    var checks = SourceChecks()
     /// The summary when the manager was closed.
     var finalSummary = FetchSummary()
 
@@ -86,138 +74,11 @@ public actor LectureManager: CorePart {
     ///   ``LectureConfiguration/sharedGroup`` that cannot be used; a refused file is unchanged.
     public init(_ configuration: LectureConfiguration) throws {
         core = try StoreCore(configuration)
+        downloads = Downloads(core)
         reports = Reports(core)
         licences = Licences(core)
         contents = Contents(core, licences)
         streams = Streams(core, licences)
-        core.wait { core.state.checking = self }
-    }
-
-    // MARK: Fetching
-
-    /// Registers a request and starts downloading it.
-    ///
-    /// - Parameter request: the request.
-    /// - Returns: the identity of the lecture.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `headerInvalid`, `headerReserved`, `outputRefused`,
-    ///   `outputExists`.
-    @discardableResult
-    public func download(_ request: DownloadRequest) throws -> ContentKey {
-        try enqueue([request])[0].get().key
-    }
-
-    /// Registers many requests in one transaction and starts downloading them.
-    ///
-    /// A lecture that is complete is compared with its request; see ``EnqueueOutcome`` for what may follow.
-    ///
-    /// - Parameters:
-    ///   - requests: the requests; their order is the order of the queue.
-    ///   - check: how far lectures that are complete are compared with their requests.
-    ///   - origin: where the requests come from. It is recorded together with them: what a list names is known even if
-    ///     the program ends before the list is read to its end. Nil records nothing.
-    /// - Returns: for each request, in order, the outcome, or why it was refused; the others continue.
-    /// - Throws: ``LectureError`` when the store cannot be written, and `parameter` for an empty name of a list; then
-    ///   none is registered.
-    public func enqueue(
-        _ requests: [DownloadRequest], check: SourceCheck = .list, origin: RequestOrigin? = nil
-    ) throws -> [Result<Enqueued, LectureError>] {
-        let list = try origin?.name()
-        let service = try openService()
-        // A file that has reappeared is not downloaded again.
-        try markFound()
-        var results: [Result<Enqueued, LectureError>] = []
-        var due: [CheckRequest] = []
-        var contents: [ContentID] = []
-        results.reserveCapacity(requests.count)
-        try index.transaction {
-            for request in requests {
-                do {
-                    let (id, entry) = try enqueue(request, check: check, in: service, due: &due)
-                    contents.append(id)
-                    results.append(.success(entry))
-                } catch let error as LectureError where error.code.isRefusedInput {
-                    results.append(.failure(error))
-                }
-            }
-            if let list { try writer.addToCourseList(list, contents: contents) }
-        }
-        if let list { named[list, default: []].formUnion(contents) }
-        try reportQueued(results)
-        start(due)
-        service.engine.setNeedsStep()
-        service.wake()
-        return results
-    }
-
-    /// Reports what was added to the queue, after the commit; nothing is read without listeners.
-    private func reportQueued(_ results: [Result<Enqueued, LectureError>]) throws {
-        guard hub.hasListeners else { return }
-        for case .success(let entry) in results {
-            switch entry.outcome {
-            case .alreadyQueued, .alreadyComplete, .checking: continue
-            case .added, .resumed, .damaged, .outdated:
-                guard let content = try index.item(entry.key)?.content, content.state == .queued else { continue }
-                if entry.outcome == .outdated { hub.send(.outdated(content)) }
-                hub.send(.queued(content))
-            }
-        }
-    }
-
-    private func enqueue(
-        _ request: DownloadRequest, check: SourceCheck, in service: DownloadService, due: inout [CheckRequest]
-    ) throws -> (ContentID, Enqueued) {
-        let request = try prepared(request)
-        let source = try source(of: request)
-        try checkOutput(of: request, source)
-        var (id, key, outcome) = try index.enqueue(request, source: source, check: check, now: clock.now())
-        try index.join(service.run, content: id)
-        if outcome == .alreadyComplete || outcome == .checking, let record = try index.item(id),
-            let error = try mediaFault(of: record)
-        {
-            try requireMediaDirectory()
-            try writer.markMissing(id, error, isQueued: true, now: clock.now())
-            outcome = .damaged
-        }
-        switch outcome {
-        case .alreadyComplete: try service.engine.publish(id)
-        case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
-        case .added, .resumed, .alreadyQueued, .outdated, .damaged:
-            if check == .head { checks.headIsWanted.insert(id) }
-        }
-        return (id, Enqueued(key: key, outcome: outcome))
-    }
-
-    /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are
-    /// missing or damaged are included.
-    ///
-    /// - Returns: how many lectures that are.
-    /// - Throws: ``LectureError`` when the store cannot be written.
-    @discardableResult
-    public func downloadUnfinished() throws -> Int {
-        let service = try openService()
-        try markFound()
-        try markMissing(isQueued: true)
-        let count = try index.transaction { try index.joinUnfinished(service.run) }
-        service.engine.setNeedsStep()
-        service.wake()
-        return count
-    }
-
-    /// Waits until everything requested from this manager is complete or has a final reason.
-    ///
-    /// Delays requested by a server and the timetable are waited for; a network that is down, a full disk, a store that
-    /// cannot be written and an exhausted quota are final for this call.
-    ///
-    /// A cancelled task stops waiting at once; the downloads continue. ``close()`` ends them.
-    ///
-    /// - Parameters:
-    ///   - longestWait: longer delays requested by a server are not waited for.
-    ///   - deadline: stop waiting after this time; nil never stops.
-    /// - Returns: whether everything became idle before the deadline; false also when the manager was closed.
-    /// - Throws: `CancellationError` when the task is cancelled, and nothing else.
-    @discardableResult
-    public func waitUntilIdle(longestWait: Duration = .seconds(600), deadline: Duration? = nil) async throws -> Bool {
-        try await core.waitUntilIdle(longestWait: longestWait, deadline: deadline)
     }
 
     /// Downloads a document such as a course list into memory; nothing is stored.
@@ -248,7 +109,7 @@ public actor LectureManager: CorePart {
     /// end with `closing`, or with what was done so far.
     public func close() async {
         core.state.isClosed = true
-        await endChecks()
+        await downloads.comparer.endAll()
         await streams.endAll()
         if let service {
             await withCheckedContinuation { service.stop($0) }
@@ -264,12 +125,4 @@ public actor LectureManager: CorePart {
         await observation?.flush()
     }
 
-}
-
-/// A registered request.
-public struct Enqueued: Sendable, Hashable {
-    /// The identity of the lecture.
-    public let key: ContentKey
-    /// The outcome of the request.
-    public let outcome: EnqueueOutcome
 }

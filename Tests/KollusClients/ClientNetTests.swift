@@ -137,7 +137,7 @@ struct ClientNetTests {
             #expect(journal.entries.failures(of: key) == [-8615])
             // Until the transfer itself has ended.
             let storage = await app.kollus
-            #expect(try await storage.manager().waitUntilIdle(deadline: .seconds(30)))
+            #expect(try await storage.manager().downloads.waitUntilIdle(deadline: .seconds(30)))
             #expect(journal.entries.ends(of: key).count == 1)
             let list = try #require(storage.contents() as? [KollusContent])
             let content = try #require(list.first)

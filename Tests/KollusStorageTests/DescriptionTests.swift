@@ -77,7 +77,7 @@ import Testing
         later.delegate = heard
         try later.downloadContent(later.loadContentURL(scene.media("64K-4")))
         #expect(await heard.finals(1).count == 1)
-        #expect(await (try? later.manager().waitUntilIdle()) == true)
+        #expect(await (try? later.manager().downloads.waitUntilIdle()) == true)
         #expect(FileManager.default.contents(atPath: old)?.starts(with: [0xFF, 0xD8]) == true)
     }
 

@@ -19,7 +19,7 @@ struct BackgroundWorkerNetTests {
     /// A store with a queued download of which nothing is fetched yet.
     private static func prepare(_ site: Site, _ url: String) async throws -> ContentKey {
         let manager = try LectureManager(configuration(site))
-        let key = try await manager.download(DownloadRequest(url: url))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: url))
         await manager.close()
         return key
     }

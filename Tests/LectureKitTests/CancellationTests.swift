@@ -17,8 +17,8 @@ struct CancellationNetTests {
 
     @Test func `when idle a cancelled task gets its error, and every other task its answer`() async throws {
         let manager = try Site().manager()
-        #expect(await cancelledBefore { try await manager.waitUntilIdle() }.isCancelled)
-        #expect(try await manager.waitUntilIdle())
+        #expect(await cancelledBefore { try await manager.downloads.waitUntilIdle() }.isCancelled)
+        #expect(try await manager.downloads.waitUntilIdle())
         await manager.close()
     }
 
@@ -27,9 +27,9 @@ struct CancellationNetTests {
     {
         let (site, server) = (try Site(), try HoldingServer(sending: 100_000))
         let manager = try Self.manager(site)
-        let key = try await manager.download(DownloadRequest(url: server.url))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: server.url))
         await server.untilHeld()
-        let tasks = (0..<100).map { _ in Task { try await manager.waitUntilIdle() } }
+        let tasks = (0..<100).map { _ in Task { try await manager.downloads.waitUntilIdle() } }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { task.cancel() }
         for (number, task) in tasks.enumerated() where number % 2 == 0 { #expect(await task.result.isCancelled) }
         // The download has not been released meanwhile, and was not requested again.
@@ -48,18 +48,18 @@ struct CancellationNetTests {
     {
         let (site, server) = (try Site(), try HoldingServer(bytes: 3 << 20, sending: 2 << 20))
         let manager = try Self.manager(site)
-        let key = try await manager.download(DownloadRequest(url: server.url))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: server.url))
         await server.untilHeld()
-        let waiting = Task { try await manager.waitUntilIdle() }
+        let waiting = Task { try await manager.downloads.waitUntilIdle() }
         _ = try await cancelledBefore { await manager.close() }.get()
         #expect(try await waiting.value == false)
         await server.untilLeft()
         let again = try Self.manager(site)
         #expect(try await again.contents.find(key)?.state == .queued)
-        #expect(try await again.downloadUnfinished() == 1)
+        #expect(try await again.downloads.continueUnfinished() == 1)
         await server.untilHeld()
         server.letGo(2)
-        #expect(try await again.waitUntilIdle())
+        #expect(try await again.downloads.waitUntilIdle())
         #expect(try await again.contents.find(key)?.state == .completed)
         await again.close()
     }
@@ -75,9 +75,9 @@ struct CancellationNetTests {
         let url = server.url
         let task = Task {
             switch call {
-            case "load": _ = try await manager.load(url)
+            case "load": _ = try await manager.downloads.load(url)
             case "document": _ = try await manager.document(url)
-            case "plan": _ = try await manager.plan([DownloadRequest(url: url)], check: .head)
+            case "plan": _ = try await manager.downloads.plan([DownloadRequest(url: url)], check: .head)
             default: _ = try await manager.streams.open(url)
             }
         }
@@ -118,11 +118,13 @@ struct CancellationNetTests {
 
     /// Calls that wait, by name.
     private static let calls: [String: @Sendable (LectureManager, ContentKey, Site) async throws -> Void] = [
-        "waitUntilIdle": { manager, _, _ in try await manager.waitUntilIdle() },
-        "load": { manager, _, _ in _ = try await manager.load("http://127.0.0.1:1/a.mp4") },
+        "downloads.waitUntilIdle": { manager, _, _ in try await manager.downloads.waitUntilIdle() },
+        "downloads.load": { manager, _, _ in _ = try await manager.downloads.load("http://127.0.0.1:1/a.mp4") },
         "document": { manager, _, _ in _ = try await manager.document("http://127.0.0.1:1/a.txt") },
-        "plan": { manager, _, _ in _ = try await manager.plan([DownloadRequest(url: "http://127.0.0.1:1/a.mp4")]) },
-        "refresh": { manager, key, _ in _ = try await manager.refresh([key]) },
+        "downloads.plan": { manager, _, _ in
+            _ = try await manager.downloads.plan([DownloadRequest(url: "http://127.0.0.1:1/a.mp4")])
+        },
+        "downloads.refresh": { manager, key, _ in _ = try await manager.downloads.refresh([key]) },
         "contents.verify": { manager, key, _ in _ = try await manager.contents.verify(key) },
         "contents.read": { manager, key, _ in
             try await manager.contents.read(key) { _ in Issue.record("a byte was handed out") }

@@ -16,27 +16,27 @@ import Testing
     @Test func `what is enqueued from a list is in it before the list is finished`() async throws {
         let site = try Site()
         let manager = try site.manager()
-        _ = try await manager.enqueue(try requests(1...3), origin: .courseList("A"))
-        _ = try await manager.enqueue(try requests([3]), origin: .courseList("B"))
-        _ = try await manager.enqueue(try requests([2]), origin: .single)
-        #expect(try await manager.finishCourseList("A") == 0)
+        _ = try await manager.downloads.enqueue(try requests(1...3), origin: .courseList("A"))
+        _ = try await manager.downloads.enqueue(try requests([3]), origin: .courseList("B"))
+        _ = try await manager.downloads.enqueue(try requests([2]), origin: .single)
+        #expect(try await manager.downloads.finishCourseList("A") == 0)
         await manager.close()
 
         let next = try site.manager()
-        _ = try await next.enqueue(try requests([4]), origin: .courseList("A"))
+        _ = try await next.downloads.enqueue(try requests([4]), origin: .courseList("A"))
         var reading = PlannedReading()
         reading.named = [try ContentKey("k4"), try ContentKey("k5")]
-        let planned = try await next.lecturesGone(from: ["A"], assuming: reading)
-        #expect(try await next.lecturesGone(from: ["A"]).lectures.isEmpty)
-        #expect(try await next.finishCourseList("A") == 0)
-        let gone = try await next.lecturesGone(from: ["A"])
+        let planned = try await next.downloads.lecturesGone(from: ["A"], assuming: reading)
+        #expect(try await next.downloads.lecturesGone(from: ["A"]).lectures.isEmpty)
+        #expect(try await next.downloads.finishCourseList("A") == 0)
+        let gone = try await next.downloads.lecturesGone(from: ["A"])
         #expect(gone.lectures.map(\.key.text) == ["k1"])
         #expect(planned.lectures.map(\.key) == gone.lectures.map(\.key))
         #expect(planned.named == 5 && gone.named == 4)
-        #expect(try await next.lecturesGone(from: ["A"], for: .seconds(60)).lectures.isEmpty)
+        #expect(try await next.downloads.lecturesGone(from: ["A"], for: .seconds(60)).lectures.isEmpty)
         // A list that this manager has not read is not finished by it.
-        #expect(try await next.finishCourseList("B") == 0)
-        #expect(try await next.lecturesGone(from: ["B"]).lectures.isEmpty)
+        #expect(try await next.downloads.finishCourseList("B") == 0)
+        #expect(try await next.downloads.lecturesGone(from: ["B"]).lectures.isEmpty)
         await next.close()
     }
 
@@ -45,7 +45,7 @@ import Testing
         let manager = try site.manager()
         let requests = try requests([1])
         let error = await #expect(throws: LectureError.self) {
-            try await manager.enqueue(requests, origin: .courseList(""))
+            try await manager.downloads.enqueue(requests, origin: .courseList(""))
         }
         #expect(error?.code == .parameter)
         #expect(try await manager.contents.count() == 0)

@@ -25,7 +25,7 @@ struct DetailNetTests {
             "set.description_url=\(sandbox.http)/about",
         ].joined(separator: "&")
         let link = try await sandbox.link(key: "bytes-2M-7", query: query)
-        let waiting = try await manager.load(try await sandbox.link(key: "bytes-1M-3"))
+        let waiting = try await manager.downloads.load(try await sandbox.link(key: "bytes-1M-3"))
         let content = try await manager.fetch(link) { $0.folder = "maths/first" }
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         let all = try await manager.contents.details()
@@ -44,8 +44,8 @@ struct DetailNetTests {
         #expect(try await manager.contents.details(of: try ContentKey("unknown")) == nil)
         // All files of one lecture: media, its pictures.
         #expect(try await manager.contents.mediaBytes() == 2 << 20 + 5000 + 7000)
-        try await manager.remove(content.key)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
+        try await manager.downloads.remove(content.key)
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.contents.details().map(\.content.key) == [waiting.key])
         #expect(try await manager.contents.mediaBytes() == 0)
         await manager.close()
@@ -129,8 +129,8 @@ struct DetailNetTests {
         }
         // A lecture that is removed during its play takes its resume point along, and no error is reported.
         let last = try await manager.licences.beginPlay(key)
-        try await manager.remove(key)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
+        try await manager.downloads.remove(key)
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(30)))
         try await last.reached(.seconds(30))
         try await last.end()
         try await recorder.report()
@@ -170,8 +170,8 @@ struct DetailNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-2", query: "digest=none")
-        let gateway = try await manager.load(link)
-        let media = try await manager.load("\(sandbox.http)/media/bytes-64K-9.mp4?token=1")
+        let gateway = try await manager.downloads.load(link)
+        let media = try await manager.downloads.load("\(sandbox.http)/media/bytes-64K-9.mp4?token=1")
         let own = try ContentKey("own-key")
         let named = try await manager.fetch("\(sandbox.http)/media/bytes-64K-8.mp4") { $0.key = own }
         func find(_ url: String) async throws -> String? { try await manager.contents.find(url: url)?.key.text }
@@ -245,7 +245,7 @@ struct DetailNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         for (number, folder) in ["", "b", "a/x", "a"].enumerated() {
-            let answers = try await manager.enqueue(
+            let answers = try await manager.downloads.enqueue(
                 [
                     DownloadRequest(url: "\(sandbox.http)/media/bytes-1K-\(number + 1).mp4")
                 ].map { request in

@@ -141,7 +141,7 @@ struct ExchangeNetTests {
         try await sandbox.set(
             policyJSON: #"{"result":1,"content_delete":1,"message":"bye"}"#, for: [content.key.text], kind: 3)
         _ = try await manager.licences.renew(.all)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(30)))
         await manager.close()
         let reported = seen.withLock(\.self)
         #expect(reported.map(\.exchange.kind) == [1, 2, 3] && reported.allSatisfy { $0.exchange.error == nil })

@@ -75,4 +75,22 @@ import Testing
         await #expect(throws: LectureError(.unknownContent)) { try await manager.setResumePoint(key, .zero) }
         await manager.close()
     }
+
+    @available(*, deprecated)
+    @Test func `The former names of downloads still work`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        let key = try ContentKey("algebra")
+        #expect(try await manager.waitUntilIdle())
+        #expect(await manager.active.isEmpty)
+        #expect(try await manager.plan([DownloadRequest(url: "http://a/b.mp4")]).count == 1)
+        await #expect(throws: LectureError(.notLoaded)) { try await manager.download(key) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.pause(key) }
+        await #expect(throws: LectureError(.unknownContent)) { try await manager.setPriority(key, 1) }
+        #expect(try await manager.enqueue([DownloadRequest(url: "ftp://a/b.mp4")]).count == 1)
+        #expect(try await manager.downloadUnfinished() == 0)
+        #expect(try await manager.removeAll() == 0)
+        #expect(try await manager.removalsLeft() == 0)
+        await manager.close()
+    }
 }

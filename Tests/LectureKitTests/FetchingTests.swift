@@ -54,15 +54,17 @@ struct FetchingNetTests {
         for index in 0..<60 { try site.file("f\(index).mp4", bytes: 10_000 + index) }
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager { $0.jobs = 16 }
-        let results = try await manager.enqueue((0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
+        let results = try await manager.downloads.enqueue(
+            (0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
         #expect(results.allSatisfy { (try? $0.get().outcome) == .added })
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await manager.summary().counts == [.completed: 60])
         #expect(try await nginx.requests(atLeast: 60).count == 60)
         // Safe to repeat: a complete lecture is not fetched again.
-        let again = try await manager.enqueue((0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
+        let again = try await manager.downloads.enqueue(
+            (0..<60).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") })
         #expect(again.allSatisfy { (try? $0.get().outcome) == .alreadyComplete })
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await nginx.requests(atLeast: 60).count == 60)
         await manager.close()
         await nginx.stop()
@@ -85,8 +87,8 @@ struct FetchingNetTests {
             configuration.caFile = nginx.authorityFile
             configuration.jobs = 16
         }
-        _ = try await manager.enqueue((0..<20).map { DownloadRequest(url: "\(nginx.https)/f\($0).mp4") })
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        _ = try await manager.downloads.enqueue((0..<20).map { DownloadRequest(url: "\(nginx.https)/f\($0).mp4") })
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await manager.summary().counts == [.completed: 20])
         #expect(try await nginx.requests(atLeast: 20).allSatisfy { $0.version == "HTTP/2.0" })
         await manager.close()

@@ -10,7 +10,7 @@ struct GatewayRefusalNetTests {
     private func codes(_ link: String, _ manager: LectureManager) async throws -> [LectureError?] {
         var errors: [LectureError?] = []
         // Requested at once, and as the first contact of a download.
-        do { _ = try await manager.load(link) } catch { errors.append(error as? LectureError) }
+        do { _ = try await manager.downloads.load(link) } catch { errors.append(error as? LectureError) }
         errors.append(try await manager.fetch(link).error)
         return errors
     }
@@ -79,12 +79,12 @@ struct GatewayRefusalNetTests {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-4")
-        let derived = try await manager.enqueue([DownloadRequest(url: link)])[0].get().key
-        #expect(try await manager.waitUntilIdle())
+        let derived = try await manager.downloads.enqueue([DownloadRequest(url: link)])[0].get().key
+        #expect(try await manager.downloads.waitUntilIdle())
         #expect(try await manager.contents.list().map(\.key) == [try ContentKey("bytes-64K-4")])
         #expect(try await manager.contents.verify(derived).chunks > 0)
         #expect(try await manager.contents.find(derived)?.isPlayable == true)
-        #expect(try await manager.refresh([derived]) == [derived: .success(.unchanged)])
+        #expect(try await manager.downloads.refresh([derived]) == [derived: .success(.unchanged)])
         await manager.close()
         await sandbox.stop()
     }
@@ -96,15 +96,15 @@ struct GatewayRefusalNetTests {
         // Another lifetime makes another token, whatever the clock shows.
         let fresh = DownloadRequest(url: try await sandbox.link(key: "bytes-64K-4", expiresIn: 601))
         let other = DownloadRequest(url: try await sandbox.link(key: "bytes-80K-5"))
-        let asked = try await manager.plan([fresh, other], check: .head).map { try $0.get() }
+        let asked = try await manager.downloads.plan([fresh, other], check: .head).map { try $0.get() }
         #expect(asked.map(\.kind) == [.complete, .new])
         #expect(asked.map(\.bytes) == [0, 80 << 10] && asked.map(\.key) == [content.key, nil])
         // Without asking, a new token is all that is known.
-        #expect(try await manager.plan([fresh], check: .list).map { try $0.get().kind } == [.new])
+        #expect(try await manager.downloads.plan([fresh], check: .list).map { try $0.get().kind } == [.new])
         #expect(try await manager.contents.list().count == 1, "a dry run stores nothing")
         let unfinished = DownloadRequest(url: try await sandbox.link(key: "bytes-64K-4", expiresIn: 602))
         try FileManager.default.removeItem(atPath: try await manager.contents.path(of: content.key))
-        #expect(try await manager.plan([unfinished], check: .head).map { try $0.get().kind } == [.damaged])
+        #expect(try await manager.downloads.plan([unfinished], check: .head).map { try $0.get().kind } == [.damaged])
         await manager.close()
         await sandbox.stop()
     }
@@ -136,7 +136,7 @@ struct GatewayRefusalNetTests {
         #expect(try await manager.contents.find(first.key)?.state == .completed)
         #expect(try await manager.contents.list().count == 1)
         #expect(try await manager.bytes(first.key) == original)
-        #expect(try await manager.refresh([first.key]) == [first.key: .success(.unchanged)])
+        #expect(try await manager.downloads.refresh([first.key]) == [first.key: .success(.unchanged)])
         await manager.close()
         await sandbox.stop()
     }

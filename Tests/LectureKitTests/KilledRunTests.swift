@@ -33,24 +33,26 @@ struct KilledRunNetTests {
             if state == nil {
                 var request = DownloadRequest(url: url)
                 request.key = key
-                try await manager.download(request)
+                try await manager.downloads.enqueue(request)
             }
             if state != .completed, state != nil {
                 // One of the calls comes first; the download that follows is accepted whichever it was.
                 switch kill % 4 {
-                case 1: try await manager.cancel(key)
-                case 2: try await manager.pause(key)
-                case 3: try await manager.resume(key)
+                case 1: try await manager.downloads.cancel(key)
+                case 2: try await manager.downloads.pause(key)
+                case 3: try await manager.downloads.resume(key)
                 default: break
                 }
                 if kill % 4 == 1 || kill % 4 == 2 {
                     #expect(try await manager.contents.find(key)?.state == .stopped, "followed at once: \(what)")
                 }
-                try await manager.download(key)
+                try await manager.downloads.start(key)
             }
-            _ = try await manager.waitUntilIdle()
+            _ = try await manager.downloads.waitUntilIdle()
             #expect(try await manager.contents.find(key)?.state == .completed, what)
-            await #expect(throws: LectureError(.alreadyDownloaded, detail: "k")) { try await manager.download(key) }
+            await #expect(throws: LectureError(.alreadyDownloaded, detail: "k")) {
+                try await manager.downloads.start(key)
+            }
             await manager.close()
         }
         #expect(claimed > 0, "some kills left a claim")
@@ -65,13 +67,15 @@ struct KilledRunNetTests {
         let (one, two) = (
             try site.manager { $0.stallTimeout = .seconds(5) }, try site.manager { $0.stallTimeout = .seconds(5) }
         )
-        let key = try await one.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
+        let key = try await one.downloads.enqueue(DownloadRequest(url: "\(sandbox.http)\(path)"))
         let clock = ContinuousClock()
         let end = clock.now + .seconds(60)
         while clock.now < end, try await two.contents.find(key)?.state != .downloading { await Task.yield() }
         let events = two.events
-        try await two.download(key)
-        await #expect(throws: LectureError(.alreadyDownloading, detail: key.text)) { try await one.download(key) }
+        try await two.downloads.start(key)
+        await #expect(throws: LectureError(.alreadyDownloading, detail: key.text)) {
+            try await one.downloads.start(key)
+        }
         try await sandbox.set(fault: "", on: path)
         var bytes: Int64 = 0
         for await event in events {
@@ -84,11 +88,11 @@ struct KilledRunNetTests {
                 break
             }
         }
-        #expect(try await two.waitUntilIdle())
-        try await one.remove(key)
+        #expect(try await two.downloads.waitUntilIdle())
+        try await one.downloads.remove(key)
         // Gone for both, and requested as something that was never loaded.
         while try await two.contents.find(key) != nil { await Task.yield() }
-        await #expect(throws: LectureError(.notLoaded, detail: key.text)) { try await two.download(key) }
+        await #expect(throws: LectureError(.notLoaded, detail: key.text)) { try await two.downloads.start(key) }
         await one.close()
         await two.close()
         await sandbox.stop()
@@ -103,8 +107,8 @@ struct KilledRunNetTests {
         let manager = try site.manager()
         let key = try await manager.fetch("\(nginx.http)/a.mp4").key
         try FileManager.default.removeItem(atPath: try await manager.contents.path(of: key))
-        try await manager.download(key)
-        _ = try await manager.waitUntilIdle()
+        try await manager.downloads.start(key)
+        _ = try await manager.downloads.waitUntilIdle()
         #expect(FileManager.default.contents(atPath: try await manager.contents.path(of: key))?.count == 300_000)
         await manager.close()
         await nginx.stop()

@@ -12,20 +12,20 @@ struct ManagerNetTests {
         let site = try Site()
         let sandbox = try await SandboxOrigin.start()
         let manager = try site.manager()
-        let media = try await manager.load("\(sandbox.http)/media/bytes-2M-1.mp4")
+        let media = try await manager.downloads.load("\(sandbox.http)/media/bytes-2M-1.mp4")
         #expect(media.state == .queued)
-        #expect(try await manager.load("\(sandbox.http)/media/bytes-2M-1.mp4?token=2").key == media.key)
-        let described = try await manager.load(try await sandbox.link(key: "bytes-300K-4"))
+        #expect(try await manager.downloads.load("\(sandbox.http)/media/bytes-2M-1.mp4?token=2").key == media.key)
+        let described = try await manager.downloads.load(try await sandbox.link(key: "bytes-300K-4"))
         #expect(described.key.text == "bytes-300K-4")
-        #expect(try await manager.load(try await sandbox.link(key: "bytes-300K-4")).key == described.key)
+        #expect(try await manager.downloads.load(try await sandbox.link(key: "bytes-300K-4")).key == described.key)
         #expect(try await manager.contents.count() == 2)
         #expect(try site.mediaFiles().isEmpty)
 
-        try await manager.download(described.key)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
+        try await manager.downloads.start(described.key)
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.contents.find(described.key)?.state == .completed)
         #expect(try await manager.contents.find(media.key)?.state == .queued, "it was not requested")
-        await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.download(described.key) }
+        await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.downloads.start(described.key) }
         await manager.close()
         await sandbox.stop()
     }
@@ -37,7 +37,7 @@ struct ManagerNetTests {
     func `load throws the reason of a failure`(url: String, code: LectureError.Code) async throws {
         let site = try Site()
         let manager = try site.manager()
-        await #expect(throws: LectureError(code)) { try await manager.load(url) }
+        await #expect(throws: LectureError(code)) { try await manager.downloads.load(url) }
         await manager.close()
     }
 
@@ -45,7 +45,7 @@ struct ManagerNetTests {
     func `a key that was not loaded cannot be downloaded`() async throws {
         let site = try Site()
         let manager = try site.manager()
-        await #expect(throws: LectureError(.notLoaded)) { try await manager.download(try ContentKey("unknown")) }
+        await #expect(throws: LectureError(.notLoaded)) { try await manager.downloads.start(try ContentKey("unknown")) }
         await manager.close()
     }
 
@@ -58,27 +58,27 @@ struct ManagerNetTests {
         try await sandbox.set(fault: "slow:700000", on: path)
         let manager = try site.manager()
         let events = manager.events
-        let key = try await manager.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: "\(sandbox.http)\(path)"))
         _ = try await manager.first(in: events) { event in
             if case .progress(let progress) = event { progress.committedChunks >= 2 } else { false }
         }
-        await #expect(throws: LectureError(.alreadyDownloading)) { try await manager.download(key) }
-        try await manager.pause(key)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(20)))
+        await #expect(throws: LectureError(.alreadyDownloading)) { try await manager.downloads.start(key) }
+        try await manager.downloads.pause(key)
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(20)))
         let paused = try #require(try await manager.contents.find(key))
         #expect(paused.state == .stopped)
         #expect(paused.stopReason == .user)
         #expect(paused.committedChunks >= 2)
-        try await manager.cancel(key)
+        try await manager.downloads.cancel(key)
         #expect(try await manager.contents.find(key)?.error?.code == .cancelled)
-        #expect(try await manager.resumeAll() == 0)
+        #expect(try await manager.downloads.resumeAll() == 0)
         try await sandbox.set(fault: "", on: path)
-        try await manager.resume(key)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        try await manager.downloads.resume(key)
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await manager.contents.path(of: key)]).text
             .prefix(64)
         #expect(try await String(digest) == sandbox.sha256(of: path))
-        await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.pause(key) }
+        await #expect(throws: LectureError(.alreadyDownloaded)) { try await manager.downloads.pause(key) }
         await manager.close()
         await sandbox.stop()
     }
@@ -92,16 +92,16 @@ struct ManagerNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root, options)
         let manager = try site.manager()
         let events = manager.events
-        let key = try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
         _ = try await manager.first(in: events) { event in
             if case .progress(let progress) = event { progress.bytes > 0 } else { false }
         }
         let more = manager.events
-        try await manager.remove(key)
+        try await manager.downloads.remove(key)
         _ = try await manager.first(in: more) { if case .removed(key) = $0 { true } else { false } }
         #expect(try await manager.contents.find(key) == nil)
         #expect(try site.mediaFiles().isEmpty)
-        try await manager.remove(key)
+        try await manager.downloads.remove(key)
         await manager.close()
         await nginx.stop()
     }
@@ -114,10 +114,10 @@ struct ManagerNetTests {
         let requests = (0..<40).map { DownloadRequest(url: "\(nginx.http)/f\($0).mp4") }
         let first = try site.manager()
         let second = try site.manager()
-        _ = try await first.enqueue(requests)
-        _ = try await second.enqueue(requests)
-        async let one = first.waitUntilIdle(deadline: .seconds(60))
-        async let two = second.waitUntilIdle(deadline: .seconds(60))
+        _ = try await first.downloads.enqueue(requests)
+        _ = try await second.downloads.enqueue(requests)
+        async let one = first.downloads.waitUntilIdle(deadline: .seconds(60))
+        async let two = second.downloads.waitUntilIdle(deadline: .seconds(60))
         #expect(try await one)
         #expect(try await two)
         #expect(try await first.summary().counts == [.completed: 40])
@@ -153,7 +153,7 @@ struct ManagerNetTests {
         var options = VerifyOptions()
         options.repairs = true
         #expect(try await manager.contents.verify(content.key, options).isRepairQueued)
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(30)))
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.contents.verify(content.key).damaged.isEmpty)
         #expect(try await manager.bytes(content.key) == bytes)
         let repair = try #require(try await nginx.requests(atLeast: 2).last)
@@ -195,8 +195,8 @@ struct ManagerNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager { $0.timetable = "else=off" }
         let events = manager.events
-        let key = try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
-        #expect(!(try await manager.waitUntilIdle(deadline: .seconds(1))))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
+        #expect(!(try await manager.downloads.waitUntilIdle(deadline: .seconds(1))))
         #expect(try await manager.contents.find(key)?.state != .completed)
         #expect(try await nginx.requests().isEmpty)
         _ = events
@@ -211,9 +211,9 @@ struct ManagerNetTests {
         let nginx = try await NginxOrigin.start(serving: site.root)
         let manager = try site.manager { $0.rateLimitPerContent = 500_000 }
         let begin = ContinuousClock.now
-        try await manager.download(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
+        try await manager.downloads.enqueue(DownloadRequest(url: "\(nginx.http)/lecture.mp4"))
         // However slow the machine is: no more than the rate allows in that time, plus a first burst.
-        #expect(!(try await manager.waitUntilIdle(deadline: .seconds(2))))
+        #expect(!(try await manager.downloads.waitUntilIdle(deadline: .seconds(2))))
         let fetched = try await manager.summary().fetchedBytes
         let seconds = Double((ContinuousClock.now - begin).components.seconds + 1)
         #expect(fetched > 0)
@@ -264,7 +264,9 @@ struct ManagerNetTests {
     func `a playlist is refused with its own code`() async throws {
         let site = try Site()
         let manager = try site.manager()
-        let results = try await manager.enqueue([DownloadRequest(url: "http://127.0.0.1:1/course/index.m3u8?a=b")])
+        let results = try await manager.downloads.enqueue([
+            DownloadRequest(url: "http://127.0.0.1:1/course/index.m3u8?a=b")
+        ])
         #expect(throws: LectureError(.playlistUnsupported)) { try results[0].get() }
         await manager.close()
     }
@@ -274,7 +276,9 @@ struct ManagerNetTests {
         let site = try Site()
         let manager = try site.manager()
         await manager.close()
-        await #expect(throws: LectureError(.closing)) { try await manager.download(DownloadRequest(url: "http://a/b")) }
+        await #expect(throws: LectureError(.closing)) {
+            try await manager.downloads.enqueue(DownloadRequest(url: "http://a/b"))
+        }
         await manager.close()
     }
 }

@@ -61,8 +61,8 @@ struct ObserverNetTests {
         let manager = try Self.manager(site, recorder)
         var urls = (0..<20).map { "\(sandbox.http)/media/bytes-64K-\($0).mp4" }
         urls += ["\(sandbox.http)/media/bytes-3M-5.mp4", "\(sandbox.http)/media/none.mp4"]
-        let answers = try await manager.enqueue(urls.map { DownloadRequest(url: $0) })
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        let answers = try await manager.downloads.enqueue(urls.map { DownloadRequest(url: $0) })
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         let summary = try await manager.summary()
         #expect(summary.counts == [.completed: 21, .failed: 1])
         await manager.close()
@@ -123,15 +123,15 @@ struct ObserverNetTests {
         let manager = try Self.manager(site, recorder)
         try await sandbox.set(fault: "stall:100000", on: "/media/bytes-3M-5.mp4")
         let events = manager.events
-        let key = try await manager.download(DownloadRequest(url: "\(sandbox.http)/media/bytes-3M-5.mp4"))
+        let key = try await manager.downloads.enqueue(DownloadRequest(url: "\(sandbox.http)/media/bytes-3M-5.mp4"))
         _ = try await manager.first(in: events) {
             if case .advanced(let content) = $0 { content.state == .downloading } else { false }
         }
-        try await manager.pause(key)
+        try await manager.downloads.pause(key)
         _ = try await manager.first(in: events) { if case .stopped = $0 { true } else { false } }
         try await sandbox.set(fault: "", on: "/media/bytes-3M-5.mp4")
-        try await manager.resume(key)
-        #expect(try await manager.waitUntilIdle())
+        try await manager.downloads.resume(key)
+        #expect(try await manager.downloads.waitUntilIdle())
         #expect(try await manager.contents.verify(key).damaged.isEmpty)
         let path = try await manager.contents.path(of: key)
         let file = try FileHandle(forUpdating: URL(filePath: path))
@@ -139,8 +139,8 @@ struct ObserverNetTests {
         try file.write(contentsOf: Data("damage".utf8))
         try file.close()
         #expect(try await manager.contents.verify(key).damaged.count == 1)
-        try await manager.remove(key)
-        #expect(try await manager.waitUntilIdle())
+        try await manager.downloads.remove(key)
+        #expect(try await manager.downloads.waitUntilIdle())
         await manager.close()
         #expect(
             recorder.messages(of: key) == [
@@ -195,8 +195,8 @@ struct ObserverNetTests {
             url: "http://canary-user:canary-password@\(host)/media/bytes-64K-9.mp4?signature=canary-signature#canary")
         request.headers["Authorization"] = "Bearer canary-header"
         request.title = "canary-title"
-        _ = try await manager.download(request)
-        #expect(try await manager.waitUntilIdle())
+        _ = try await manager.downloads.enqueue(request)
+        #expect(try await manager.downloads.waitUntilIdle())
         let renewal = try await manager.licences.renew(.keys([key]))
         try await sandbox.setLMS(habits: "poison:bad")
         let added = try await manager.reports.add(
@@ -230,7 +230,7 @@ struct ObserverNetTests {
         try await sandbox.set(fault: "503;times=1", on: "/media/bytes-64K-1.mp4")
         for number in 1...3 { _ = try await manager.fetch("\(sandbox.http)/media/bytes-64K-\(number).mp4") }
         let key = try #require(try await manager.contents.list().first?.key)
-        _ = try await manager.refresh([key])
+        _ = try await manager.downloads.refresh([key])
         _ = try await manager.fetch("http://127.0.0.1:1/none.mp4")
         await manager.close()
         for (name, metrics) in Dictionary(grouping: recorder.metrics, by: \.name) {

@@ -43,7 +43,7 @@ struct PatienceNetTests {
         try await manager.setPatience(timeout: .milliseconds(300), retries: 0)
         let url = "\(sandbox.http)/media/bytes-64K-2.mp4"
         try await sandbox.set(fault: "delay:60000", on: "/media/bytes-64K-2.mp4")
-        await #expect(throws: LectureError(.transfer(28))) { try await manager.load(url) }
+        await #expect(throws: LectureError(.transfer(28))) { try await manager.downloads.load(url) }
         await #expect(throws: LectureError(.transfer(28))) { try await manager.document(url) }
         await manager.close()
         await sandbox.stop()

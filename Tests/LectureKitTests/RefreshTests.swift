@@ -18,16 +18,16 @@ import Testing
         try FileManager.default.removeItem(atPath: try await manager.contents.path(of: keys[2]))
         let unknown = try ContentKey("unknown")
 
-        let results = try await manager.refresh(keys + [unknown, keys[0]])
+        let results = try await manager.downloads.refresh(keys + [unknown, keys[0]])
         #expect(results.count == 4)
         #expect(results[keys[0]] == .success(.unchanged))
         #expect(results[keys[1]] == .success(.outdated))
         #expect(results[keys[2]] == .success(.damaged))
         #expect(results[unknown] == .failure(LectureError(.unknownContent, detail: "unknown")))
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         for (key, expected) in zip(keys, bytes) { #expect(try await manager.bytes(key) == expected) }
         #expect(
-            try await manager.refresh(keys)
+            try await manager.downloads.refresh(keys)
                 == [keys[0], keys[1], keys[2]].reduce(into: [:]) { results, key in
                     results[key] = .success(.unchanged)
                 })
@@ -44,7 +44,7 @@ import Testing
             try await manager.fetch("\(nginx.http)/a.mp4").key, try await manager.fetch("\(nginx.http)/b.mp4").key
         )
         try FileManager.default.removeItem(atPath: "\(site.root)/a.mp4")
-        let results = try await manager.refresh([a, b])
+        let results = try await manager.downloads.refresh([a, b])
         guard case .failure(let error) = results[a] else {
             Issue.record("\(results)")
             return

@@ -15,8 +15,8 @@ import Testing
             request.key = key
             return request
         }
-        _ = try await manager.enqueue(requests)
-        let current = try await manager.remove(keys)
+        _ = try await manager.downloads.enqueue(requests)
+        let current = try await manager.downloads.remove(keys)
         #expect(current.first == .some(nil))
         #expect(current.dropFirst().compactMap(\.self) == Array(keys.dropFirst()))
         var left = Set(keys.dropFirst())
@@ -25,7 +25,7 @@ import Testing
             if left.isEmpty { break }
         }
         #expect(try await manager.contents.count() == 0)
-        try await manager.remove(keys[1])
+        try await manager.downloads.remove(keys[1])
         await manager.close()
     }
 }

@@ -89,7 +89,7 @@ struct SandboxFetchingNetTests {
         try await sandbox.set(fault: "stall:6000000", on: path)
         let first = try site.manager { $0.connections = 1 }
         let events = first.events
-        let key = try await first.download(DownloadRequest(url: "\(sandbox.http)\(path)"))
+        let key = try await first.downloads.enqueue(DownloadRequest(url: "\(sandbox.http)\(path)"))
         _ = try await first.first(in: events) { event in
             if case .progress(let progress) = event { progress.committedChunks >= 3 } else { false }
         }
@@ -100,8 +100,8 @@ struct SandboxFetchingNetTests {
         let stored = try #require(try await second.contents.find(key))
         #expect(stored.state == .queued)
         #expect(stored.committedChunks >= 3)
-        try await second.downloadUnfinished()
-        #expect(try await second.waitUntilIdle(deadline: .seconds(60)))
+        try await second.downloads.continueUnfinished()
+        #expect(try await second.downloads.waitUntilIdle(deadline: .seconds(60)))
         #expect(try await second.contents.find(key)?.state == .completed)
         let digest = try await ChildProcess.run("/usr/bin/sha256sum", [try await second.contents.path(of: key)]).text
             .prefix(64)
@@ -124,8 +124,8 @@ struct SandboxFetchingNetTests {
         try await sandbox.set(fault: "slow:1000000,drop:1500000;times=1", on: "/media/*")
         let link = try await sandbox.link(key: "bytes-4M-9")
         let manager = try site.manager { $0.connections = 1 }
-        let provisional = try await manager.download(DownloadRequest(url: link))
-        #expect(try await manager.waitUntilIdle(deadline: .seconds(60)))
+        let provisional = try await manager.downloads.enqueue(DownloadRequest(url: link))
+        #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
         let content = try #require(try await manager.contents.list().first)
         #expect(content.state == .completed, "\(content.error?.message ?? "")")
         #expect(content.key.text == "bytes-4M-9")

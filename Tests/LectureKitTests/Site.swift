@@ -58,8 +58,8 @@ extension LectureManager {
     func fetch(_ url: String, _ change: (inout DownloadRequest) -> Void = { _ in }) async throws -> Content {
         var request = DownloadRequest(url: url)
         change(&request)
-        let key = try download(request)
-        #expect(try await waitUntilIdle(deadline: .seconds(60)), "it did not become idle")
+        let key = try await downloads.enqueue(request)
+        #expect(try await downloads.waitUntilIdle(deadline: .seconds(60)), "it did not become idle")
         return try #require(try await contents.find(key))
     }
 

@@ -168,7 +168,7 @@ struct StatisticsNetTests {
         let manager = try site.manager()
         let link = try await sandbox.link(key: "bytes-64K-1")
         let mark = link.contains("?") ? "&" : "?"
-        let content = try await manager.load("\(link)\(mark)lms=one&lms=two&lms-period=30")
+        let content = try await manager.downloads.load("\(link)\(mark)lms=one&lms=two&lms-period=30")
         let recorder = try await manager.reports.recordPlay(
             of: content.key, user: "kim", duration: .seconds(100), blocks: 4)
         #expect(recorder.period == .seconds(30))

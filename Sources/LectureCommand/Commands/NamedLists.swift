@@ -62,7 +62,7 @@ struct NamedLists: Sendable {
     /// - Throws: `LectureError` when the store cannot be written.
     mutating func finish(_ manager: LectureManager) async throws {
         for place in lists.indices where lists[place].obstacle == nil {
-            lists[place].unanswered = try await manager.finishCourseList(lists[place].name)
+            lists[place].unanswered = try await manager.downloads.finishCourseList(lists[place].name)
         }
     }
 }
@@ -80,7 +80,7 @@ struct Pruning {
     /// - Throws: `LectureError` with the code `pruneRefused` when that is more than `--max-delete` allows, and when the
     ///   store cannot be read.
     private func gone(from lists: [String], assuming reading: PlannedReading? = nil) async throws -> [Content] {
-        let (lectures, named) = try await manager.lecturesGone(
+        let (lectures, named) = try await manager.downloads.lecturesGone(
             from: lists, for: session.command.duration("keep") ?? .zero, assuming: reading)
         let limit = session.command.text("max-delete").flatMap { CountLimit($0) } ?? Self.defaultLimit
         let allowed = limit.allowed(of: named)

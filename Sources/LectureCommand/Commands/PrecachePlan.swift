@@ -107,7 +107,7 @@ struct PrecachePlan {
                 }
             }
             var (used, unanswered) = (0, 0)
-            for result in try await manager.plan(requests, check: check) {
+            for result in try await manager.downloads.plan(requests, check: check) {
                 switch result {
                 case .success(let planned):
                     totals.add(planned)
@@ -129,7 +129,7 @@ struct PrecachePlan {
             totals.gone = try await Pruning(manager: manager, session: session).wouldRun(lists, reading)
         }
         totals.space = try await space(manager)
-        totals.estimate = try await manager.finishEstimate(bytes: totals.bytes)
+        totals.estimate = try await manager.downloads.finishEstimate(bytes: totals.bytes)
         if session.wantsJSON { try session.context.output.write(machine: JSONLine.plan(totals)) }
         for sentence in totals.sentences(isTerminal: session.context.diagnosticsIsTerminal) { session.report(sentence) }
         if totals.refused > 0 { return .data }
@@ -146,7 +146,7 @@ struct PrecachePlan {
             guard lecture.stopReason != .user, let request = try await manager.contents.request(for: lecture.key) else {
                 continue
             }
-            for case .success(let planned) in try await manager.plan([request], check: .never) {
+            for case .success(let planned) in try await manager.downloads.plan([request], check: .never) {
                 totals.add(planned)
                 try write(planned)
             }

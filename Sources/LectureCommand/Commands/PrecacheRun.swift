@@ -103,7 +103,7 @@ struct PrecacheRun {
             do {
                 var sources = sources
                 var lists = NamedLists(sources.listNames)
-                if isContinuing { try await manager.downloadUnfinished() }
+                if isContinuing { try await manager.downloads.continueUnfinished() }
                 try await sources.forEachGroup(of: manager) { group in
                     try directories.makeDirectories(group)
                     let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
@@ -125,7 +125,7 @@ struct PrecacheRun {
         }
         Task { [manager, continuation] in
             // This task is never cancelled; a signal closes the manager, which ends the wait.
-            let isReached = (try? await manager.waitUntilIdle(deadline: deadline)) ?? false
+            let isReached = (try? await manager.downloads.waitUntilIdle(deadline: deadline)) ?? false
             continuation.yield(.idle(isReached: isReached))
         }
     }
@@ -165,8 +165,8 @@ struct PrecacheRun {
         isClosing = true
         // A closed library no longer has the run's counts.
         try await count(atLeastEvery: .zero)
-        result.unfinished = try await manager.fetched(in: .stopped, limit: PrecacheResult.namedLimit)
-        result.failures = try await manager.fetched(in: .failed, limit: PrecacheResult.namedLimit)
+        result.unfinished = try await manager.downloads.fetched(in: .stopped, limit: PrecacheResult.namedLimit)
+        result.failures = try await manager.downloads.fetched(in: .failed, limit: PrecacheResult.namedLimit)
         try await writeReport()
         let manager = manager
         Task { await manager.close() }
@@ -175,8 +175,8 @@ struct PrecacheRun {
     /// Writes what failed or stopped to the list of `--report`.
     private mutating func writeReport() async throws {
         guard let path = command.text("report") else { return }
-        let stopped = try await manager.fetched(in: .stopped).filter(PrecacheResult.isFailure)
-        let keys = (try await manager.fetched(in: .failed) + stopped).map(\.key)
+        let stopped = try await manager.downloads.fetched(in: .stopped).filter(PrecacheResult.isFailure)
+        let keys = (try await manager.downloads.fetched(in: .failed) + stopped).map(\.key)
         do {
             try await manager.contents.writeCourseList(of: keys, to: path)
         } catch {

@@ -205,7 +205,7 @@ struct PrecacheSources: Sendable {
             }
         }
         guard !requests.isEmpty else { return (outcomes, 0) }
-        let results = try await manager.enqueue(requests, check: check, origin: group.origin)
+        let results = try await manager.downloads.enqueue(requests, check: check, origin: group.origin)
         for (request, result) in zip(requests, results) {
             switch result {
             case .failure(let error):

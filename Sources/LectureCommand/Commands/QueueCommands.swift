@@ -46,8 +46,8 @@ enum QueueCommands {
             // Each key put first goes before those put first earlier; the reverse keeps the given order.
             if place == .first { keys.reverse() }
             return try await each(keys, session) { key in
-                if let priority { try await manager.setPriority(key, priority) }
-                if let place { try await manager.move(key, to: place) }
+                if let priority { try await manager.downloads.setPriority(priority, of: key) }
+                if let place { try await manager.downloads.move(key, to: place) }
             }
         }
     }
@@ -56,18 +56,18 @@ enum QueueCommands {
 
     private static func steer(
         _ command: ParsedCommand, _ context: CommandContext, verb: String,
-        one: @Sendable (LectureManager, ContentKey) async throws -> Void,
-        all: @Sendable (LectureManager) async throws -> Int
+        one: @Sendable (LectureManager.Downloads, ContentKey) async throws -> Void,
+        all: @Sendable (LectureManager.Downloads) async throws -> Int
     ) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         return try await session.withManager { manager in
             if command.flag("all") {
-                let count = try await all(manager)
+                let count = try await all(manager.downloads)
                 session.report("\(HumanText.lectures(count)) \(verb).")
                 return .done
             }
             return try await each(try session.keys(), session) { key in
-                try await one(manager, key)
+                try await one(manager.downloads, key)
                 if session.wantsJSON, let content = try await manager.contents.find(key) {
                     try context.output.write(machine: JSONLine.content(content))
                 }

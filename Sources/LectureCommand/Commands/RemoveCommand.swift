@@ -116,7 +116,7 @@ struct Removal {
     func some(_ keys: [ContentKey]) async throws -> ExitStatus {
         // By the key that the library uses; a gateway may have renamed a lecture since.
         var left: [ContentKey: [ContentKey]] = [:]
-        for (key, current) in zip(keys, try await manager.remove(keys)) {
+        for (key, current) in zip(keys, try await manager.downloads.remove(keys)) {
             // One that is not in the store is already gone.
             if let current { left[current, default: []].append(key) } else { try write(removed: [key]) }
         }
@@ -145,11 +145,11 @@ struct Removal {
     /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be written.
     func everything(includingSamples: Bool) async throws -> ExitStatus {
-        let count = try await manager.removeAll(includingSamples: includingSamples)
+        let count = try await manager.downloads.removeAll(includingSamples: includingSamples)
         // Requests are counted: the state changes only when a process has started the removal.
-        var left = try await manager.removalsLeft()
+        var left = try await manager.downloads.removalsLeft()
         let status = try await wait(left) { removed in
-            left = removed != nil && left > 1 ? left - 1 : try await manager.removalsLeft()
+            left = removed != nil && left > 1 ? left - 1 : try await manager.downloads.removalsLeft()
             return left
         }
         if status == .done { session.report("\(HumanText.lectures(count)) removed.") }

@@ -94,7 +94,7 @@ private struct VerifyRun {
     func finish() async throws -> ExitStatus {
         var left = damaged.count
         if session.command.flag("repair"), !damaged.isEmpty {
-            try await manager.waitUntilIdle()
+            try await manager.downloads.waitUntilIdle()
             left = 0
             for key in damaged where try await manager.contents.find(key)?.state != .completed {
                 left += 1

@@ -1,31 +1,26 @@
 import LectureCrypto
 import LectureDownload
 import LectureFiles
-public import LectureModel
+import LectureModel
 import LectureStore
 import LectureTransport
 
-/// Determining what a source is, before any of it is downloaded.
-extension LectureManager {
-    /// Asks the source what it is and registers it, without downloading it. The target state of a known lecture (fetch,
-    /// paused, cancelled) stays as it was; a source that cannot be loaded leaves nothing behind.
-    ///
-    /// - Parameter url: a media file or a gateway link, http or https.
-    /// - Returns: the lecture; the same source always gives the same lecture.
-    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `descriptorUnreadable`, `playlistUnsupported`. `CancellationError` when the task is cancelled; then nothing is
-    ///   registered.
-    public func load(_ url: String) async throws -> Content { try await load(url, asksForIt: true) }
+/// Determines what a source is, before any of it is downloaded. An actor on the core queue.
+actor SourceLoader: CorePart {
+    nonisolated let core: StoreCore
 
-    /// As ``load(_:)``.
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
+
+    init(_ core: StoreCore) { self.core = core }
+
+    /// As ``LectureManager/Downloads/load(_:)``.
     ///
     /// - Parameters:
     ///   - url: a media file or a gateway link, http or https.
-    ///   - asksForIt: whether a new lecture counts as requested, so that ``downloadUnfinished()`` continues it, here or
-    ///     in another process.
+    ///   - asksForIt: whether a new lecture counts as requested.
     /// - Returns: the lecture.
-    /// - Throws: as ``load(_:)``.
-    package func load(_ url: String, asksForIt: Bool) async throws -> Content {
+    /// - Throws: ``LectureError``; `CancellationError` when the task is cancelled.
+    func load(_ url: String, asksForIt: Bool) async throws -> Content {
         let service = try openService()
         let request = DownloadRequest(url: url)
         // Invalid requests are refused before any server is asked.
@@ -92,8 +87,6 @@ extension LectureManager {
         if try index.building(item.id) == nil { _ = try index.beginVersion(item.lease, requests: requests, now: now) }
         return nil
     }
-
-    // MARK: Registering
 
     /// Registers one request; within a transaction when the caller has one.
     func register(_ request: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {

@@ -22,7 +22,7 @@ public enum RequestOrigin: Sendable, Hashable {
     }
 }
 
-/// What course lists name, as ``LectureManager/plan(_:check:)`` has found it.
+/// What course lists name, as ``LectureManager/Downloads/plan(_:check:)`` has found it.
 public struct PlannedReading: Sendable {
     /// The lectures of the lists; see ``PlannedDownload/identity``.
     public var named: Set<ContentKey> = []
@@ -34,7 +34,7 @@ public struct PlannedReading: Sendable {
 }
 
 /// Course lists and the lectures that have left them.
-extension LectureManager {
+extension LectureManager.Downloads {
     /// Records that a course list was read as a whole, so that ``lecturesGone(from:for:assuming:)`` finds what it no
     /// longer names. What it names are the requests that were enqueued from it with this manager. Call it after
     /// ``waitUntilIdle(longestWait:deadline:)``, and not for a list with lines that could not be used.
@@ -45,10 +45,12 @@ extension LectureManager {
     /// - Returns: how many of its gateway links have not led to a lecture; unless it is 0, nothing was recorded.
     /// - Throws: ``LectureError`` when the store cannot be written.
     @discardableResult
-    public func finishCourseList(_ name: String) throws -> Int {
-        guard let contents = named[try RequestOrigin.courseList(name).name()] else { return 0 }
-        let run = try openService().run
-        return try writer.finishCourseList(name, contents: contents, run: run, now: clock.now())
+    public func finishCourseList(_ name: String) throws(LectureError) -> Int {
+        try LectureError.only {
+            guard let contents = named[try RequestOrigin.courseList(name).name()] else { return 0 }
+            let run = try openService().run
+            return try writer.finishCourseList(name, contents: contents, run: run, now: clock.now())
+        }
     }
 
     /// Lectures that have left course lists. One that another list still names, that was requested individually, or
@@ -62,22 +64,24 @@ extension LectureManager {
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func lecturesGone(
         from lists: [String], for time: Duration = .zero, assuming reading: PlannedReading? = nil
-    ) throws -> (lectures: [Content], named: Int) {
-        let now = clock.now()
-        let assumed = try reading.map { reading in
-            var assumed = SQLiteDownloadIndex.AssumedReading(time: now)
-            for key in reading.named {
-                guard let id = try writer.contentID(key) else {
-                    assumed.new += 1
-                    continue
+    ) throws(LectureError) -> (lectures: [Content], named: Int) {
+        try LectureError.only {
+            let now = clock.now()
+            let assumed = try reading.map { reading in
+                var assumed = SQLiteDownloadIndex.AssumedReading(time: now)
+                for key in reading.named {
+                    guard let id = try writer.contentID(key) else {
+                        assumed.new += 1
+                        continue
+                    }
+                    assumed.named.insert(id)
                 }
-                assumed.named.insert(id)
+                assumed.kept = Set(try reading.single.compactMap { try writer.contentID($0) })
+                return assumed
             }
-            assumed.kept = Set(try reading.single.compactMap { try writer.contentID($0) })
-            return assumed
+            let (gone, named) = try writer.contentsGone(from: lists, before: now + (.zero - time), assuming: assumed)
+            return (try gone.compactMap { try index.item($0)?.content }, named)
         }
-        let (gone, named) = try writer.contentsGone(from: lists, before: now + (.zero - time), assuming: assumed)
-        return (try gone.compactMap { try index.item($0)?.content }, named)
     }
 
 }

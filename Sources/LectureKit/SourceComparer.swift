@@ -1,7 +1,7 @@
 import LectureCrypto
 import LectureDownload
 import LectureFiles
-public import LectureModel
+import LectureModel
 import LectureStore
 import LectureTransport
 
@@ -15,19 +15,22 @@ public enum RefreshOutcome: Sendable, Hashable {
     case damaged
 }
 
-/// Checks that complete lectures are what is requested, and are on disk.
-extension LectureManager: SourceChecking {
-    /// Asks the sources of complete lectures whether they have newer versions, and queues those.
-    ///
-    /// The media is not read: validators, length and announced digests are compared. A lecture whose source cannot be
-    /// asked stays as it is.
-    ///
-    /// - Parameter keys: complete lectures.
-    /// - Returns: for each lecture the outcome, or why it could not be determined: `unknownContent`, `notComplete`,
-    ///   `sourceUnknown`, a transfer's or the server's code.
-    /// - Throws: ``LectureError`` when the store cannot be written; `CancellationError` when the task is cancelled:
-    ///   running requests are completed, and their results are still queued.
-    public func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
+/// Compares complete lectures with what is requested, and with their sources. An actor on the core queue.
+actor SourceComparer: CorePart, SourceChecking {
+    nonisolated let core: StoreCore
+    /// Lectures that are being compared with their sources.
+    private var checks = SourceChecks()
+    private var service: DownloadService? { core.state.service }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
+
+    init(_ core: StoreCore) { self.core = core }
+
+    /// A lecture whose server is to be asked once its link is resolved.
+    func wantsHead(_ id: ContentID) { checks.headIsWanted.insert(id) }
+
+    /// As ``LectureManager/Downloads/refresh(_:)``.
+    func refresh(_ keys: [ContentKey]) async throws -> [ContentKey: Result<RefreshOutcome, LectureError>] {
         try Task.checkCancellation()
         let service = try openService()
         var results: [ContentKey: Result<RefreshOutcome, LectureError>] = [:]
@@ -113,7 +116,7 @@ extension LectureManager: SourceChecking {
     }
 
     /// Ends all checks; unchecked lectures stay as they are.
-    func endChecks() async {
+    func endAll() async {
         checks.dropWaiting()
         let tasks = Array(checks.tasks.values)
         // A cancelled task ends its exchange, or stops reading its file.
