@@ -217,12 +217,12 @@ final class DownloadService: @unchecked Sendable {
         }
     }
 
-    /// Whether a lecture's wait will be over soon enough. One that started later than now shows a clock that was set
-    /// back; the engine, which checks once a second, is about to shorten it.
+    /// Whether a lecture's wait will be over soon enough.
     private func passes(_ content: Content, within longestWait: Duration, now: Timestamp) throws -> Bool {
-        guard let next = content.nextAttempt else { return false }
-        if next <= now + longestWait { return true }
-        return try index.item(content.key)?.waitSet.map { $0 > now } ?? false
+        guard let due = content.nextAttempt else { return false }
+        if due <= now + longestWait { return true }
+        let start = try index.item(content.key)?.waitSet ?? now
+        return RetryWait(setAt: start, due: due).remaining(at: now) <= longestWait
     }
 
     // MARK: Stopping

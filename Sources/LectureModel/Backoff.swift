@@ -58,12 +58,14 @@ package struct Backoff: Hashable, Sendable {
     }
 }
 
-/// A wait that survives a restart and changes of the wall clock.
+/// A wait that survives a restart and changes of the wall clock: the one rule for lectures, servers, licences and
+/// reports.
 ///
-/// Only the wall clock survives a restart, and it may be wrong. So the start is stored beside the end: a clock that
-/// shows a time before the start was set back, and then the wait lasts at most its intended length. A clock that was
-/// set forward ends the wait early, and the server may then ask for another one.
-package struct PersistedWait: Hashable, Sendable {
+/// Only the wall clock survives a restart, and it may be wrong. So the start is stored beside the end. A wait is over
+/// when its end has passed, or when the clock shows a time that is before the start by more than the length of the
+/// wait: that clock was set back, and otherwise a wait could last for years. A clock that was set forward ends the wait
+/// early, and the server may then ask for another one. `RetryWait.isOver(_:)` of the store is the same rule in SQL.
+package struct RetryWait: Hashable, Sendable {
     /// When the wait started.
     package let setAt: Timestamp
     /// When it ends.
@@ -92,18 +94,19 @@ package struct PersistedWait: Hashable, Sendable {
     /// The remaining wait.
     ///
     /// - Parameter now: the wall clock.
-    /// - Returns: between zero and the intended length of the wait.
+    /// - Returns: between zero, when it is over, and the intended length of the wait.
     package func remaining(at now: Timestamp) -> Duration {
-        min(max(due - now, .zero), due - setAt)
+        let length = due - setAt
+        return setAt - now > length ? .zero : min(max(due - now, .zero), length)
     }
 
     /// The wait as it should be stored from now on: restarted when the clock was set back, else unchanged.
     ///
-    /// Without this every restart before the old start would wait the full length again.
+    /// Without this every restart before the old start would wait for longer than intended.
     ///
     /// - Parameter now: the wall clock.
     /// - Returns: a wait that starts at or before `now`.
-    package func normalized(at now: Timestamp) -> PersistedWait {
-        now < setAt ? PersistedWait(setAt: now, delay: remaining(at: now)) : self
+    package func normalized(at now: Timestamp) -> RetryWait {
+        now < setAt ? RetryWait(setAt: now, delay: remaining(at: now)) : self
     }
 }

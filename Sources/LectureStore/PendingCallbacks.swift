@@ -70,14 +70,14 @@ extension SQLiteLicenceLedger {
     }
 }
 
-/// What may be tried now in a queue, in three queries that each have an index: an OR of them would scan everything.
+/// What may be tried now in a queue, in three queries that each have an index: an OR of them, as in
+/// ``RetryWait/isOver(_:of:)``, would scan everything.
 enum Waiting {
     /// Never tried.
     case fresh
     /// Tried, and the wait is over.
     case over
-    /// Waits longer than intended, because the clock was set back: such a wait counts as over, since otherwise a wrong
-    /// clock could block it for years.
+    /// The clock was set back by more than the length of the wait.
     case setBack
 
     static let conditions: [Self] = [.fresh, .over, .setBack]

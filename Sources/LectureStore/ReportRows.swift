@@ -80,9 +80,9 @@ struct ReportRows {
     }
 
     /// Reads the columns of a wait.
-    static func wait(_ row: borrowing Row, due: Int32, set: Int32) -> PersistedWait? {
+    static func wait(_ row: borrowing Row, due: Int32, set: Int32) -> RetryWait? {
         guard let due = row.optionalTimestamp(due), let set = row.optionalTimestamp(set) else { return nil }
-        return PersistedWait(setAt: set, due: due)
+        return RetryWait(setAt: set, due: due)
     }
 
     private static func values(_ text: String) throws -> JSONValue {

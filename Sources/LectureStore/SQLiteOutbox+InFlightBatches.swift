@@ -216,10 +216,10 @@ extension SQLiteOutbox {
             "UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", inFlightBatch, owner)
     }
 
-    /// Unclaimed requests whose wait is over. A clock that was set back ends a wait that it would lengthen.
+    /// Unclaimed requests whose wait is over.
     static let dueInFlightBatches = """
         SELECT id FROM lms_flight INDEXED BY lms_flight_target WHERE target_id = ?1 AND owner_id IS NULL
-            AND (next_attempt_ms IS NULL OR next_attempt_ms <= ?2 OR wait_set_ms > ?2) ORDER BY id LIMIT ?3
+            AND \(RetryWait.isOver("?2")) ORDER BY id LIMIT ?3
         """
 
     /// Claims unclaimed requests.
@@ -264,10 +264,10 @@ extension SQLiteOutbox {
         """
 
     /// When the next unclaimed request is due; one that does not wait has been due since the epoch.
-    package func nextInFlightBatch(_ target: TargetID) throws -> PersistedWait? {
+    package func nextInFlightBatch(_ target: TargetID) throws -> RetryWait? {
         try connection.first(Self.nextInFlightBatch, target) { row in
             let epoch = Timestamp(milliseconds: 0)
-            return ReportRows.wait(row, due: 0, set: 1) ?? PersistedWait(setAt: epoch, due: epoch)
+            return ReportRows.wait(row, due: 0, set: 1) ?? RetryWait(setAt: epoch, due: epoch)
         }
     }
 }

@@ -2,19 +2,28 @@ import LectureModel
 
 // SQL texts that are made once, since they run for each row.
 
+extension RetryWait {
+    /// Whether the wait of a row is over, or there is none: the rule of ``remaining(at:)`` in SQL.
+    ///
+    /// - Parameters:
+    ///   - now: the parameter with the wall clock.
+    ///   - table: the table of the columns, where it has to be named.
+    /// - Returns: a condition in parentheses.
+    static func isOver(_ now: String, of table: String? = nil) -> String {
+        let (due, set) = (column("next_attempt_ms", table), column("wait_set_ms", table))
+        return "(\(due) IS NULL OR \(due) <= \(now) OR \(set) - \(now) > \(due) - \(set))"
+    }
+
+    private static func column(_ name: String, _ table: String?) -> String { table.map { "\($0).\(name)" } ?? name }
+}
+
 /// What finds and changes lectures in the queue of a run.
 enum QueueStatements {
     /// The permanent stop reasons.
     static let lasting = "\(sql: [StopReason.user, .licenceRefused])"
 
-    /// When a waiting row is due. A wait counts as over when the clock was set back further than its length, since
-    /// otherwise a wrong clock could block an item for years.
-    static func isDue(_ now: String) -> String {
-        """
-        (content.next_attempt_ms IS NULL OR content.next_attempt_ms <= \(now) \
-        OR content.wait_set_ms - \(now) > content.next_attempt_ms - content.wait_set_ms)
-        """
-    }
+    /// When a waiting row is due.
+    static func isDue(_ now: String) -> String { RetryWait.isOver(now, of: "content") }
 
     /// Queues a stopped lecture again.
     static let requeue = """

@@ -72,30 +72,32 @@ import Testing
     }
 }
 
-@Suite struct PersistedWaitTests {
+@Suite struct RetryWaitTests {
     private let start = Timestamp(milliseconds: 1_000_000)
 
     @Test(
-        "The remaining wait never exceeds the original one",
-        arguments: [(0, 60), (30, 30), (60, 0), (61, 0), (1_000_000, 0), (-1, 60), (-1_000_000, 60)] as [(Int, Int)])
+        "The remaining wait never exceeds the original one, and a clock set back further than it ends it",
+        arguments: [
+            (0, 60), (30, 30), (60, 0), (61, 0), (1_000_000, 0), (-1, 60), (-60, 60), (-61, 0), (-1_000_000, 0),
+        ] as [(Int, Int)])
     func remaining(passed: Int, left: Int) {
-        let wait = PersistedWait(setAt: start, delay: .seconds(60))
+        let wait = RetryWait(setAt: start, delay: .seconds(60))
         #expect(wait.remaining(at: start + .seconds(passed)) == .seconds(left))
     }
 
     @Test func `A clock that was set back restarts the wait once`() {
-        let wait = PersistedWait(setAt: start, delay: .seconds(60))
-        let back = start + .seconds(-500)
+        let wait = RetryWait(setAt: start, delay: .seconds(60))
+        let back = start + .seconds(-50)
         let again = wait.normalized(at: back)
-        #expect(again == PersistedWait(setAt: back, delay: .seconds(60)))
+        #expect(again == RetryWait(setAt: back, delay: .seconds(60)))
         #expect(again.normalized(at: back + .seconds(20)) == again)
         #expect(again.remaining(at: back + .seconds(20)) == .seconds(40))
     }
 
     @Test func `Invalid stored columns wait for nothing`() {
-        let wait = PersistedWait(setAt: start, due: start + .seconds(-5))
+        let wait = RetryWait(setAt: start, due: start + .seconds(-5))
         #expect(wait.remaining(at: start) == .zero)
-        #expect(PersistedWait(setAt: start, delay: .seconds(-5)).remaining(at: start) == .zero)
+        #expect(RetryWait(setAt: start, delay: .seconds(-5)).remaining(at: start) == .zero)
     }
 }
 

@@ -180,7 +180,7 @@ import Testing
             var condition = TargetCondition()
             #expect(try box.outbox.targets()[0].condition == condition)
             condition.failures = 3
-            condition.wait = PersistedWait(setAt: box.now, delay: .seconds(9))
+            condition.wait = RetryWait(setAt: box.now, delay: .seconds(9))
             condition.suspension = .forbidden
             condition.bytesLimit = 1_000
             let long = String(repeating: "é", count: 600)

@@ -179,7 +179,7 @@ import Testing
             if isOwn { world.orphan(inFlightBatch) }
             walker.inFlightBatches[inFlightBatch] = nil
         case 3:
-            let wait = PersistedWait(setAt: box.now, delay: .seconds(2))
+            let wait = RetryWait(setAt: box.now, delay: .seconds(2))
             let attempt = InFlightBatchAttempt(tries: 1, boundedTries: 0, wait: wait, answer: box.answer(500))
             let error = lectureError { [walker] in try walker.outbox.keep(inFlightBatch, attempt, owner: walker.owner) }
             #expect(error?.code == (isOwn ? nil : .leaseLost))

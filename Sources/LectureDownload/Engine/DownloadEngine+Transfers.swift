@@ -252,7 +252,7 @@ extension DownloadEngine {
     private func mayStart(_ origin: Origin, item: ItemWork, now: Timestamp, boot: BootInstant) -> Bool {
         if knownOrigins.insert(origin).inserted, let stored = (try? index.origin(origin.text)) ?? nil {
             // Waits survive a restart, and a wall clock that was set back during the wait.
-            let due = stored.waitUntil.map { PersistedWait(setAt: stored.waitSet ?? now, due: $0) }
+            let due = stored.waitUntil.map { RetryWait(setAt: stored.waitSet ?? now, due: $0) }
             let left = due?.remaining(at: now) ?? .zero
             governor.restore(
                 OriginGovernor.Stored(

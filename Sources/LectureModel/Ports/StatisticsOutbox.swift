@@ -115,7 +115,7 @@ package protocol StatisticsOutbox: AnyObject {
     /// - Throws: ``LectureError``.
     func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredInFlightBatch]
     /// When the next unclaimed request is due; nil when none waits.
-    func nextInFlightBatch(_ target: TargetID) throws -> PersistedWait?
+    func nextInFlightBatch(_ target: TargetID) throws -> RetryWait?
 
     // MARK: Time
 
@@ -204,7 +204,7 @@ package struct TargetCondition: Hashable, Sendable {
     /// Failures in a row.
     package var failures = 0
     /// The wait after the last of them.
-    package var wait: PersistedWait?
+    package var wait: RetryWait?
     /// Why nothing is sent to it.
     package var suspension: SuspendReason?
     /// The body size limit, lowered after it refused a body as too large; nil when it never did.
@@ -290,12 +290,12 @@ package struct StoredInFlightBatch: Hashable, Sendable {
     /// How often it was answered with a status that allows a bounded number of tries.
     package var boundedTries: Int
     /// Until when it waits.
-    package var wait: PersistedWait?
+    package var wait: RetryWait?
 
     /// Creates a request.
     package init(
         id: InFlightBatchID, target: TargetID, frozen: FrozenRequest, tries: Int, boundedTries: Int,
-        wait: PersistedWait?
+        wait: RetryWait?
     ) {
         (self.id, self.target, self.frozen) = (id, target, frozen)
         (self.tries, self.boundedTries, self.wait) = (tries, boundedTries, wait)
@@ -309,12 +309,12 @@ package struct InFlightBatchAttempt: Hashable, Sendable {
     /// How often it was answered with a status that allows a bounded number of tries.
     package var boundedTries: Int
     /// Until when this request waits; nil when only its target does.
-    package var wait: PersistedWait?
+    package var wait: RetryWait?
     /// What came back.
     package var answer: SendAnswer
 
     /// Creates an attempt.
-    package init(tries: Int, boundedTries: Int, wait: PersistedWait?, answer: SendAnswer) {
+    package init(tries: Int, boundedTries: Int, wait: RetryWait?, answer: SendAnswer) {
         (self.tries, self.boundedTries, self.wait, self.answer) = (tries, boundedTries, wait, answer)
     }
 }

@@ -159,7 +159,7 @@ extension ReportMachine {
         (inFlightBatch.url, inFlightBatch.redirects) = (nil, 0)
         if reason == .unsupported { inFlightBatch.boundedTries += 1 }
         if let reason, !reason.isOfTarget, let target = targets[inFlightBatch.target] {
-            inFlightBatch.wait = PersistedWait(
+            inFlightBatch.wait = RetryWait(
                 asked: asked, tries: inFlightBatch.tries, backoff: target.settings.pace.backoff, now: step.now,
                 random: step.random())
         } else {

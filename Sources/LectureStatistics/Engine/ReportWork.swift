@@ -30,7 +30,7 @@ struct InFlightBatchWork {
     /// How often in a row it failed since this engine claimed it.
     var failures = 0
     /// Its own wait.
-    var wait: PersistedWait?
+    var wait: RetryWait?
     var phase = Phase.ready
     /// Where a redirect sent it.
     var url: String?

@@ -54,7 +54,7 @@ extension TargetObstacle {
     ///   - target: the same in work; nil when no order tries it.
     ///   - next: when the first request that this program has not claimed is due; nil when there is none.
     ///   - now: the wall clock.
-    init(_ entry: TargetEntry, _ target: TargetWork?, next: PersistedWait?, now: Timestamp) {
+    init(_ entry: TargetEntry, _ target: TargetWork?, next: RetryWait?, now: Timestamp) {
         let condition = target?.condition ?? entry.condition
         let (host, status) = (TargetWork.host(entry.address.url), condition.lastFailure?.status.map { "HTTP \($0)" })
         if condition.suspension != nil {

@@ -16,7 +16,7 @@ package import LectureModel
 ///
 /// The rate is measured with the boot clock; when that is smaller than it was (another boot), a wait is at most
 /// ``Limits/burst`` intervals. The wait after a failure survives a restart and so is measured with the wall clock;
-/// setting the wall clock back never makes it longer than intended (``PersistedWait``).
+/// setting the wall clock back never makes it longer than intended (``RetryWait``).
 package struct TargetPace: Hashable, Sendable {
     /// Limits on the requests to a target.
     package struct Limits: Hashable, Sendable {
@@ -68,7 +68,7 @@ package struct TargetPace: Hashable, Sendable {
     /// Failures of the target in a row, those of one burst counted once.
     package private(set) var failures: Int
     /// The wait after the last failure, to be stored; nil when it did not fail.
-    package private(set) var wait: PersistedWait?
+    package private(set) var wait: RetryWait?
     /// Why nothing is sent to it, nil when something is.
     package private(set) var suspension: SuspendReason?
     /// How many requests are running.
@@ -85,7 +85,7 @@ package struct TargetPace: Hashable, Sendable {
     ///   - wait: the wait after the last of them.
     ///   - suspension: why nothing is sent to it.
     package init(
-        limits: Limits = Limits(), failures: Int = 0, wait: PersistedWait? = nil, suspension: SuspendReason? = nil
+        limits: Limits = Limits(), failures: Int = 0, wait: RetryWait? = nil, suspension: SuspendReason? = nil
     ) {
         (self.limits, self.failures, self.wait, self.suspension) = (limits, max(0, failures), wait, suspension)
     }
@@ -152,7 +152,7 @@ package struct TargetPace: Hashable, Sendable {
     /// Sets a wait, but never shortens one that a server asked for.
     private mutating func lengthen(_ delay: Duration, _ wall: Timestamp) {
         if let wait, wait.remaining(at: wall) >= delay { return }
-        wait = PersistedWait(setAt: wall, delay: delay)
+        wait = RetryWait(setAt: wall, delay: delay)
     }
 
     private func rateWait(_ boot: BootInstant) -> Duration {
@@ -164,7 +164,7 @@ package struct TargetPace: Hashable, Sendable {
     private func latest(_ boot: BootInstant) -> BootInstant { boot + limits.interval * limits.burst }
 }
 
-extension PersistedWait {
+extension RetryWait {
     /// The wait of one batch after an answer that says nothing about its target.
     ///
     /// - Parameters:

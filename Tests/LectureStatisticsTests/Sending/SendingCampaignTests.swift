@@ -90,7 +90,7 @@ private struct VirtualOutbox {
         /// Stored with the bytes when a request body is sent for the first time.
         var sealed: (number: Int, id: String)?
         var tries = 0
-        var wait: PersistedWait?
+        var wait: RetryWait?
     }
 
     private(set) var rows: [OutboxID: Row] = [:]
@@ -183,7 +183,7 @@ private struct VirtualOutbox {
         pace.ended(ticket, verdict, wall: now, random: randomness.next())
         if verdict == .split { limits = limits.lowered(refused: bytes) }
         if case .keep(let reason, let wait) = verdict, !reason.isOfTarget {
-            inFlightBatches[index].wait = PersistedWait(
+            inFlightBatches[index].wait = RetryWait(
                 asked: wait, tries: inFlightBatches[index].tries, backoff: Backoff(), now: now,
                 random: randomness.next())
         }

@@ -82,7 +82,7 @@ struct TargetPaceTests {
         let tickets = [pace.started(boot: boot(0)), pace.started(boot: boot(0))]
         pace.ended(tickets[0], .keep(.busy, wait: .seconds(500)), wall: Self.start, random: 9)
         pace.ended(tickets[1], .keep(.busy, wait: .seconds(5)), wall: Self.start, random: 9)
-        #expect(pace.wait == PersistedWait(setAt: Self.start, delay: .seconds(500)))
+        #expect(pace.wait == RetryWait(setAt: Self.start, delay: .seconds(500)))
         pace.resume()
         #expect(pace.permission(wall: Self.start, boot: boot(0)) == .after(.seconds(500)))
     }
@@ -118,10 +118,14 @@ struct TargetPaceTests {
             pace.ended(ticket, .keep(.busy, wait: delay), wall: Self.start, random: randomness.next())
             // The clock is set back once by any amount, at any time of the wait, with a restart in between or not.
             let passed = Duration.seconds(Int64.random(in: 0...delay.components.seconds, using: &randomness))
-            let wrong = Self.start + .seconds(-Int64.random(in: 1...10_000_000_000, using: &randomness))
+            let back = Duration.seconds(Int64.random(in: 1...2 * delay.components.seconds, using: &randomness))
+            let wrong = Self.start + (.zero - back)
             _ = pace.permission(wall: Self.start + passed, boot: boot(1000))
-            guard case .after(let left) = pace.permission(wall: wrong, boot: boot(1000)) else { continue }
-            #expect(left <= delay)
+            guard case .after(let left) = pace.permission(wall: wrong, boot: boot(1000)) else {
+                #expect(back > delay, "the wait is over only if the clock was set back further than its length")
+                continue
+            }
+            #expect(left == delay && back <= delay)
             if Bool.random(using: &randomness) {
                 pace = TargetPace(limits: limits(), failures: pace.failures, wait: pace.wait)
             }
@@ -134,7 +138,7 @@ struct TargetPaceTests {
     @Test func `a batch waits alone after an answer that is only about it`() {
         let backoff = Backoff(base: .seconds(1), cap: .seconds(8))
         func wait(_ asked: Duration?, _ tries: Int) -> Duration {
-            PersistedWait(asked: asked, tries: tries, backoff: backoff, now: Self.start, random: .max)
+            RetryWait(asked: asked, tries: tries, backoff: backoff, now: Self.start, random: .max)
                 .remaining(at: Self.start)
         }
         #expect((1...5).map { wait(nil, $0) } == [1, 2, 4, 8, 8].map { .seconds($0) })

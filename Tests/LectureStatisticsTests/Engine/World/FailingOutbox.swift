@@ -89,7 +89,7 @@ final class FailingOutbox: StatisticsOutbox {
         try fail()
         return try inner.claim(target, owner: owner, limit: limit, now: now)
     }
-    func nextInFlightBatch(_ target: TargetID) throws -> PersistedWait? { try inner.nextInFlightBatch(target) }
+    func nextInFlightBatch(_ target: TargetID) throws -> RetryWait? { try inner.nextInFlightBatch(target) }
     func correct(bootID: String, epoch: Timestamp) throws -> Int { try inner.correct(bootID: bootID, epoch: epoch) }
     func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int { try inner.revive(selection, now: now) }
     func prune(before: Timestamp, limit: Int) throws -> Int { try inner.prune(before: before, limit: limit) }
