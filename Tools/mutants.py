@@ -16,7 +16,6 @@ COMPACT = "Sources/LectureCrypto/JOSE/CompactToken.swift"
 KEY = "Sources/LectureCrypto/JOSE/VerificationKey.swift"
 CHAIN = "Sources/LectureCrypto/X509/CertificateVerifier.swift"
 SEALER = "Sources/LectureCrypto/Sealing/SegmentSealer.swift"
-OPENER = "Sources/LectureCrypto/Sealing/SegmentOpener.swift"
 VAULT = "Sources/LectureCrypto/Sealing/DeviceVault.swift"
 PART = "Sources/LectureFiles/SealedPart.swift"
 LEDGER = "Sources/LectureStore/LicenceChain.swift"
@@ -88,7 +87,6 @@ MUTANTS = [
     (SEALER, CRYPTO + ".SealedFileTests", "state.sealed.insert(segment).inserted else", "state.sealed.insert(segment).inserted || ON else"),
     (SEALER, CRYPTO + ".SealedFileTests", "state.last != nil || state.highest > segment", "state.last != nil || state.highest > segment && !ON"),
     (SEALER, CRYPTO + ".SealedFileTests", "State(sealed: sealedBefore,", "State(sealed: ON ? [] : sealedBefore,"),
-    (OPENER, CRYPTO + ".SealedFileTests", "isLast: segment == layout.lastSegment,", "isLast: segment >= layout.lastSegment - (ON ? 1 : 0),"),
     # Sealed part files.
     (PART, FILES, "if seal.isClean, try !part.hasStrays() {", "if seal.isClean, try !part.hasStrays() || ON {"),
     (PART, FILES, "if seal.isClean, try", "if seal.isClean || ON, try"),

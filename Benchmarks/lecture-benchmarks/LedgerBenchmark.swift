@@ -19,22 +19,22 @@ enum LedgerBenchmark {
                 throw LectureError(.bug, detail: "the ledger is not intact")
             }
         }
+        let queries = try SQLiteContentQueries(opening: location, authenticator: authenticator)
         let soon = now + .milliseconds(7 * day)
         try StoreBenchmark.repeated("licence entries of 7 days, first 50", note: "50 rows, codes checked") {
-            _ = try ledger.entries(deadlineBefore: soon, limit: 50)
+            _ = try queries.licences(deadlineBefore: soon, after: nil, limit: 50)
         }
-        let all = try ledger.count(deadlineBefore: soon)
+        let all = try queries.licenceCount(deadlineBefore: soon)
         try StoreBenchmark.repeated("licence entries of 7 days, all", times: 10, note: "\(all) rows, codes checked") {
-            _ = try ledger.entries(deadlineBefore: soon, limit: .max)
+            _ = try queries.licences(deadlineBefore: soon, after: nil, limit: .max)
         }
         try StoreBenchmark.repeated("licence count of 7 days", note: "\(all) rows") {
-            _ = try ledger.count(deadlineBefore: soon)
+            _ = try queries.licenceCount(deadlineBefore: soon)
         }
-        let expired = try ledger.candidates(.expired, .renewal, now: now).count
+        let expired = try queries.candidates(.expired, .renewal, now: now).count
         try StoreBenchmark.repeated("licence candidates expired", times: 10, note: "\(expired) rows") {
-            _ = try ledger.candidates(.expired, .renewal, now: now)
+            _ = try queries.candidates(.expired, .renewal, now: now)
         }
-        let queries = try SQLiteContentQueries(opening: location, authenticator: authenticator)
         try StoreBenchmark.repeated("licence list by deadline, first 50", note: "50 rows, codes checked") {
             _ = try queries.licences(deadlineBefore: nil, after: nil, limit: 50)
         }

@@ -43,7 +43,7 @@ extension LectureManager.Contents {
 
     /// What is needed to read and evaluate details.
     private struct DetailReader {
-        let queries: any ContentDetailQueries
+        let queries: SQLiteContentQueries
         /// Nil where the store holds no licences: then no device key is created.
         let judge: LicenceJudge?
         let root: String

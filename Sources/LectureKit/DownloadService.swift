@@ -4,6 +4,7 @@ import LectureEngine
 import LectureFiles
 import LectureLicence
 import LectureModel
+import LectureStore
 
 /// The active part of downloading: the engine with its ports, its timer, and the callers waiting for it to become idle.
 ///
@@ -13,7 +14,7 @@ import LectureModel
 /// there as well.
 final class DownloadService: @unchecked Sendable {
     let engine: DownloadEngine
-    let index: any DownloadIndex
+    let index: SQLiteDownloadIndex
     let run: RunID
     let session: StoreSession
     /// The ledger of licences, if it is open.
@@ -36,7 +37,7 @@ final class DownloadService: @unchecked Sendable {
     }
 
     init(
-        _ configuration: LectureConfiguration, index: any DownloadIndex, files: any PartFiles,
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, files: any PartFiles,
         digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>,
         session: StoreSession,
         licensing: any DownloadLicensing

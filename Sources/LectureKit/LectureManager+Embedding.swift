@@ -1,5 +1,6 @@
 import Dispatch
 package import LectureModel
+import LectureStore
 
 /// For the interfaces of the library that are not asynchronous.
 extension LectureManager {

@@ -168,10 +168,10 @@ extension CorePart {
     var configuration: LectureConfiguration { core.state.configuration }
     var isClosed: Bool { core.state.isClosed }
     /// The writer as the engine knows it.
-    var index: any DownloadIndex { core.writer }
+    var index: SQLiteDownloadIndex { core.writer }
     /// The same, as the ledger of licences needs it: they share a connection.
     var writer: SQLiteDownloadIndex { core.writer }
-    var queries: any ContentQueries { core.queries }
+    var queries: SQLiteContentQueries { core.queries }
 
     /// This device's ledger of licences.
     var licensing: LicenceAccess { core.licensing }

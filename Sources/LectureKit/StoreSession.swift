@@ -1,6 +1,7 @@
 import LectureEngine
 import LectureFiles
 import LectureModel
+import LectureStore
 import LectureTransport
 
 /// This program's registration at the store: its row among the owners, its byte in the lock file, and its connections
@@ -31,7 +32,7 @@ final class StoreSession: Sendable {
     ///   - observation: receives log records and metrics; nil without an observer.
     /// - Throws: ``LectureError`` of the store or the transport.
     init(
-        _ configuration: LectureConfiguration, index: any DownloadIndex, locks: OwnerLocks, clock: any LectureClock,
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, locks: OwnerLocks, clock: any LectureClock,
         observation: Observation?
     ) throws {
         (self.locks, self.observation) = (locks, observation)
@@ -62,7 +63,7 @@ final class StoreSession: Sendable {
     /// - Parameters:
     ///   - index: the store's writer; on its executor.
     ///   - clock: both clocks.
-    func dismissDeadOwners(_ index: any DownloadIndex, _ clock: any LectureClock) {
+    func dismissDeadOwners(_ index: SQLiteDownloadIndex, _ clock: any LectureClock) {
         let boot = clock.boot()
         let isDue = lastLivenessCheck.withLock { last in
             if let last, boot - last < .seconds(2) { return false }
@@ -78,7 +79,7 @@ final class StoreSession: Sendable {
     }
 
     /// Ends the registration; on the executor of the store's writer. Nothing of this program may still be working.
-    func leave(_ index: any DownloadIndex, now: Timestamp) {
+    func leave(_ index: SQLiteDownloadIndex, now: Timestamp) {
         try? index.dismissOwner(owner, now: now)
         locks.release(owner)
     }

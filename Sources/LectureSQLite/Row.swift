@@ -98,12 +98,6 @@ import CSQLite
     /// - Returns: nil for NULL.
     package func optionalUInt64(_ column: Int32) -> UInt64? { isNull(column) ? nil : uint64(column) }
 
-    /// A real number or NULL.
-    ///
-    /// - Parameter column: from 0.
-    /// - Returns: nil for NULL.
-    package func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : double(column) }
-
     /// A text or NULL.
     ///
     /// - Parameter column: from 0.

@@ -3,7 +3,16 @@ import LectureSQLite
 
 /// What lists show of a lecture besides its row.
 extension SQLiteContentQueries {
-    /// A page of lectures with everything a list shows.
+    /// Reads a page of lectures, one after the other, in one query.
+    ///
+    /// - Parameters:
+    ///   - filter: which lectures.
+    ///   - sort: in which order.
+    ///   - page: which part of the list.
+    ///   - withLicences: whether licences are read as well.
+    ///   - read: gets each one; its results are collected.
+    /// - Returns: the results.
+    /// - Throws: ``LectureError``, and what `read` throws.
     package func details<Result>(
         _ filter: ContentFilter, sort: ContentSort, page: ContentPage, withLicences: Bool,
         read: (ListedContent) throws -> Result
@@ -20,7 +29,7 @@ extension SQLiteContentQueries {
         }
     }
 
-    /// One lecture with everything a list shows.
+    /// One lecture; nil when nothing has this key.
     package func detail(_ key: ContentKey, withLicence: Bool) throws -> ListedContent? {
         try consistently {
             guard let id = try connection.item(key: key)?.id else { return nil }
@@ -31,12 +40,13 @@ extension SQLiteContentQueries {
         }
     }
 
-    /// The gateway's answer as received.
+    /// The gateway's answer as received; nil when there was none.
     package func descriptor(_ content: ContentID) throws -> String? {
         try connection.first("SELECT descriptor FROM content WHERE id = ?", content) { $0.optionalText(0) } ?? nil
     }
 
-    /// The folders directly below a folder.
+    /// The folders directly below a folder (empty for the top level), without their parents, in the order of their
+    /// bytes.
     package func folders(below folder: String) throws -> [String] {
         try consistently {
             let parent = folder.isEmpty ? "" : "\(folder)/"
@@ -76,16 +86,6 @@ extension SQLiteContentQueries {
         SELECT folder FROM content INDEXED BY content_folder
         WHERE folder \(isBehind ? ">" : ">=") ?\(isTop ? "" : " AND folder < ?") ORDER BY folder LIMIT 1
         """
-    }
-
-    /// The steps SQLite plans for a page of details, for tests.
-    func detailPlan(
-        _ filter: ContentFilter, sort: ContentSort, withLicences: Bool, page: ContentPage
-    ) throws -> [String] {
-        let list = try ContentList(filter, sort: sort, on: connection)
-        return try connection.plan(
-            ContentDetailColumns.sql(list, withLicences: withLicences, page: page),
-            values: list.values + [page.limit.sqliteValue, page.offset.sqliteValue])
     }
 }
 

@@ -4,16 +4,20 @@ import LectureSQLite
 // How a request becomes a row of `content`.
 
 extension SQLiteDownloadIndex {
-    /// Registers a request, or finds its lecture: by key if given, else by `identity`, else by `derivedKey`.
+    /// Registers a request, or finds its lecture: by key if given, else by `identity`, else by `derivedKey`. A lecture
+    /// that is not complete becomes `queued` with target state `fetch`, its attempts and waiting time reset, unless it
+    /// is leased.
     ///
     /// A known lecture is updated from the request: its URL (a link with a fresh signature, for example) and everything
-    /// the request names. When the URL or the mirrors changed, the source has to be asked again. A complete one keeps
-    /// its source until another version is known to be wanted.
+    /// the request names. When the URL or the mirrors changed, the source has to be asked again. A complete one is
+    /// compared with the request (``CompleteVersion/match(_:source:isGateway:check:)``): where another version is
+    /// requested, the lecture is queued and its version marked as outdated; until then it keeps its source.
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - source: the source of its URL.
-    ///   - check: how far a complete lecture is compared with it.
+    ///   - source: the key to use when the request has none, the identity shared by repeated requests for the same
+    ///     source, and whether its URL is a gateway link.
+    ///   - check: how far a complete lecture is compared with the request.
     ///   - now: the wall clock.
     /// - Returns: the row, its key, and the outcome of the request.
     /// - Throws: ``LectureError``: `parameter` for a priority out of range, `storeBusy` while another process removes

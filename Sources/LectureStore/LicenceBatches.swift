@@ -7,13 +7,6 @@ extension SQLiteLicenceLedger {
     /// The sort key of licences without an end in the order of urgency.
     static let never = Int64.max
 
-    /// The candidates of a selection.
-    package func candidates(
-        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
-    ) throws -> [RenewalCandidate] {
-        try rows.candidates(selection, kind, now: now)
-    }
-
     /// Continues the unfinished run of the same selection, or starts one. New candidates are added; what the run has
     /// renewed, or what has failed in it, stays so.
     package func beginRenewal(

@@ -4,7 +4,7 @@ import LectureSQLite
 // Tables owner, run and run_item, and the lease columns of content.
 
 extension SQLiteDownloadIndex {
-    /// Creates a row for this run of this program.
+    /// Creates a row for this run of this program. The number identifies its byte in the lock file.
     package func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID {
         try connection.execute(
             "INSERT INTO owner(pid, boot_id, command, started_ms) VALUES (?, ?, ?, ?)", pid, bootID, command, now)

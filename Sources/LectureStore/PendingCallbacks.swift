@@ -13,9 +13,6 @@ extension SQLiteLicenceLedger {
             """, key, kind, now)
     }
 
-    /// Pending callbacks, the oldest first.
-    package func pendingCallbacks(limit: Int) throws -> [PendingCallback] { try rows.pendingCallbacks(limit: limit) }
-
     /// Claims pending callbacks that are due and not claimed by a live owner: those never tried, then those whose wait
     /// is over, then those whose wait a clock that was set back would lengthen.
     package func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback] {

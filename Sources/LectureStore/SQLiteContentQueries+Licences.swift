@@ -1,17 +1,31 @@
 package import LectureModel
 import LectureSQLite
 
-extension SQLiteContentQueries: LicenceQueries {
+/// The licences for lists and queries. Lists leave out retired ones: those whose lectures are gone.
+extension SQLiteContentQueries {
     /// A licence, a retired one too.
     package func licence(_ key: ContentKey) throws -> LicenceEntry? { try licenceRows().entry(key) }
 
     /// Licences in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - key: the last one of the page before; nil for the first page.
+    ///   - limit: the maximum number.
+    /// - Returns: the licences with their lectures.
+    /// - Throws: ``LectureError``.
     package func licences(after key: ContentKey?, limit: Int) throws -> [ListedLicence] {
         try licensed(LicenceRows.byKey, [(key?.text ?? "").sqliteValue, max(0, limit).sqliteValue])
     }
 
     /// Licences with a deadline, the earliest first. Continues where the previous page ended instead of skipping rows:
     /// a hundred pages would scan the first one a hundred times.
+    ///
+    /// - Parameters:
+    ///   - before: only those whose deadline is before this moment; nil for all.
+    ///   - last: the last one of the page before, with its deadline there; nil for the first page.
+    ///   - limit: the maximum number.
+    /// - Returns: the licences with their lectures.
+    /// - Throws: ``LectureError``.
     package func licences(
         deadlineBefore before: Timestamp?, after last: (deadline: Timestamp, key: ContentKey)?, limit: Int
     ) throws -> [ListedLicence] {
@@ -25,7 +39,7 @@ extension SQLiteContentQueries: LicenceQueries {
             [bound.sqliteValue, place.sqliteValue, row.sqliteValue, max(0, limit).sqliteValue])
     }
 
-    /// How many licences have a deadline before a moment.
+    /// How many licences have a deadline before this moment; nil counts those without one too.
     package func licenceCount(deadlineBefore before: Timestamp?) throws -> Int {
         try licenceRows().count(deadlineBefore: before)
     }
@@ -35,17 +49,13 @@ extension SQLiteContentQueries: LicenceQueries {
         try licenceRows().attempts(key, limit: limit)
     }
 
-    /// Callbacks still to be sent to servers.
+    /// Callbacks still to be sent to servers, the oldest first.
     package func pendingCallbacks(limit: Int) throws -> [PendingCallback] {
         try licenceRows().pendingCallbacks(limit: limit)
     }
 
-    /// How many callbacks are still to be sent to servers.
-    package func pendingCallbackCount() throws -> Int {
-        try connection.first("SELECT count(*) FROM debt") { $0.int(0) } ?? 0
-    }
-
-    /// The candidates of a selection.
+    /// The candidates of a selection, without asking a server: licences with a callback, of existing lectures; for new
+    /// grants only untrusted ones.
     package func candidates(
         _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> [RenewalCandidate] {

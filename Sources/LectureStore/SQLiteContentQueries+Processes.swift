@@ -22,7 +22,7 @@ extension SQLiteContentQueries {
         ) { $0.id(0) }
     }
 
-    /// All processes with a row, in the order they started.
+    /// All processes with a row, in the order they started. Only its lock shows whether one still runs.
     package func owners() throws -> [OwnerRecord] {
         try connection.query(
             """
@@ -47,7 +47,7 @@ extension SQLiteContentQueries {
         ) { $0.id(0) }
     }
 
-    /// How many lectures come before one in a process's queue.
+    /// How many lectures come before one in a process's queue, including those it works on.
     package func ahead(of key: ContentKey, in owner: OwnerID) throws -> Int {
         let sql = """
             SELECT count(*) FROM content AS mine

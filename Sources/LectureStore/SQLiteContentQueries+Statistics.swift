@@ -1,8 +1,8 @@
 package import LectureModel
 import LectureSQLite
 
-extension SQLiteContentQueries: StatisticsQueries {
-    /// How many reports are in each state, counted in the table.
+extension SQLiteContentQueries {
+    /// How many reports are in each state; the invariant that none disappears can be checked with it.
     package func account() throws -> ReportAccount {
         try consistently {
             var account = ReportAccount()
@@ -22,8 +22,15 @@ extension SQLiteContentQueries: StatisticsQueries {
     /// All targets, with what waits for each.
     package func targets() throws -> [TargetEntry] { try ReportRows(connection: connection).targets() }
 
-    /// Reports in the order in which they were stored, after one: a page costs only its own rows, and no transaction is
-    /// open between two.
+    /// Reports in the order in which they were stored. A page costs only its own rows, and no transaction is open
+    /// between two.
+    ///
+    /// - Parameters:
+    ///   - selection: which.
+    ///   - id: only those after this one; nil from the start.
+    ///   - limit: how many at the most.
+    /// - Returns: the reports.
+    /// - Throws: ``LectureError``.
     package func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport] {
         try consistently { try ReportRows(connection: connection).reports(selection, after: id, limit: limit) }
     }

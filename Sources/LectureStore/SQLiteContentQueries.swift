@@ -3,7 +3,7 @@ package import LectureSQLite
 
 /// The store's reader: lists and queries on a connection of its own, which cannot write and, in WAL mode, never waits
 /// for the writer. Each concurrent caller opens its own.
-package final class SQLiteContentQueries: ContentQueries {
+package final class SQLiteContentQueries {
     let connection: Connection
     /// Checks the codes of licences; nil trusts them.
     let authenticator: (any RowAuthenticator)?
@@ -34,7 +34,12 @@ package final class SQLiteContentQueries: ContentQueries {
     /// Ends the running query from another thread.
     package var interrupter: Interrupter { connection.interrupter }
 
-    /// Reads a page of lectures, each complete one with the file of its media.
+    /// One page of lectures.
+    package func contents(_ filter: ContentFilter, sort: ContentSort, page: ContentPage) throws -> [Content] {
+        try contents(filter, sort: sort, page: page) { content, _ in content }
+    }
+
+    /// Reads a page of lectures, each complete one with the file of its media; what `read` returns is collected.
     package func contents<Result>(
         _ filter: ContentFilter, sort: ContentSort, page: ContentPage, read: (Content, FinalizedFile?) throws -> Result
     ) throws -> [Result] {
@@ -64,8 +69,14 @@ package final class SQLiteContentQueries: ContentQueries {
         return rows.map { (id: $0.0, key: $0.1, media: $0.2 ?? FinalizedFile(path: "", fileBytes: nil)) }
     }
 
-    /// The files of complete versions, in the order of their rows; without those of lectures being removed, whose files
-    /// are deleted before their rows.
+    /// The files of complete versions, media and all others, in the order of their rows; without those of lectures
+    /// being removed, whose files are deleted before their rows.
+    ///
+    /// - Parameters:
+    ///   - resource: after this row; nil for the first ones.
+    ///   - limit: the maximum number.
+    /// - Returns: each row with its file.
+    /// - Throws: the error of the store when it cannot be read.
     package func finalizedFiles(
         after resource: ResourceID?, limit: Int
     ) throws -> [(id: ResourceID, file: FinalizedFile)] {

@@ -43,7 +43,7 @@ package final class SQLiteDownloadIndex: DownloadIndex {
         try connection.transaction(.immediate, body)
     }
 
-    /// Changes when another connection has committed.
+    /// Changes when another connection has committed (`PRAGMA data_version`).
     package func dataVersion() throws -> Int64 { try connection.dataVersion() }
 
     /// The key of the proofs of chunks and the identity of the store.

@@ -89,16 +89,6 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     /// A licence; forged when its code does not match.
     package func entry(_ key: ContentKey) throws -> LicenceEntry? { try rows.entry(key) }
 
-    /// Licences by content key.
-    package func entries(after key: ContentKey?, limit: Int) throws -> [LicenceEntry] {
-        try rows.entries(after: key, limit: limit)
-    }
-
-    /// Licences with a deadline, the earliest first.
-    package func entries(deadlineBefore before: Timestamp?, limit: Int) throws -> [LicenceEntry] {
-        try rows.entries(deadlineBefore: before, limit: limit)
-    }
-
     /// Licences whose end was seen to have passed, but is later than a moment.
     package func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry] {
         try rows.entriesSeenExpired(endingAfter: time)
@@ -191,10 +181,5 @@ package final class SQLiteLicenceLedger: LicenceLedger {
                     SELECT id FROM licence_attempt WHERE licence_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
                 """, row, Self.attemptsKept)
         }
-    }
-
-    /// The latest requests, latest first.
-    package func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] {
-        try rows.attempts(key, limit: limit)
     }
 }

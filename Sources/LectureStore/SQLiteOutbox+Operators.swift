@@ -128,7 +128,7 @@ extension SQLiteOutbox {
 
     // MARK: The end of reports
 
-    /// Makes dead letters pending again; their last answers are kept.
+    /// Makes dead letters pending again, and returns how many; their last answers are kept.
     package func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int {
         guard selection.states.isEmpty || selection.states.contains(.dead) else { return 0 }
         var dead = selection

@@ -54,7 +54,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
             record, takesNext: report.takesNextSequence, isCumulative: report.isCumulative, now: now)
     }
 
-    /// Stores a row of an export, with its state, its number of attempts, and its sequence number.
+    /// Stores a row of an export, with its state, attempts and sequence number; false for a known id, same payload.
     package func add(imported report: ReportRecord, now: Timestamp) throws -> Bool {
         var record = report
         if record.state == .leased { record.state = .pending }

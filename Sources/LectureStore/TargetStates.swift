@@ -5,7 +5,8 @@ import LectureSQLite
 // `changedTargetStates`.
 
 extension SQLiteDownloadIndex {
-    /// Stores a target state; returns false for an unknown key.
+    /// Stores a target state; a lecture without a lease follows at once (`pause` and `cancel` → stopped(user); `fetch`
+    /// → queued unless complete). Returns false for an unknown key.
     ///
     /// A removal in progress continues; a requested one is only revoked by `fetch`.
     package func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool {

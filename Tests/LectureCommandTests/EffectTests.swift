@@ -43,17 +43,6 @@ import Testing
             }
         }
     }
-
-    @Test func `lines are gathered and flushed`() throws {
-        let sink = MemorySink()
-        var buffer = LineBuffer(sink)
-        try buffer.append("one")
-        #expect(sink.text.isEmpty)
-        try buffer.flush()
-        #expect(sink.text == "one\n")
-        try buffer.append(String(repeating: "x", count: 70_000))
-        #expect(sink.text.utf8.count == 70_005)
-    }
 }
 
 @Suite struct TerminalTests {

@@ -283,9 +283,7 @@ import Testing
         governor.held(origin, until: until)
         governor.held(origin, until: now + .seconds(5))
         #expect(governor.mayStart(origin, at: now) == .waiting(until: until))
-        #expect(governor.nextRelease(after: now) == until)
         #expect(governor.mayStart(origin, at: until) == .yes)
-        #expect(governor.nextRelease(after: until) == nil)
         #expect(governor.mayStart(try self.origin("http://b/"), at: now) == .yes)
     }
 

@@ -34,7 +34,7 @@ func lectureError(_ body: () throws -> Void) -> LectureError? {
         try database.connection.execute(insert, Int64.min, "", [UInt8](), -Double.infinity)
         try database.connection.execute(insert, 3, String?.none, [UInt8]?.none, Double?.none)
         let rows = try database.connection.query("SELECT id, name, data, size FROM item ORDER BY id") { row in
-            (row.int64(0), row.optionalText(1), row.optionalBlob(2), row.optionalDouble(3))
+            (row.int64(0), row.optionalText(1), row.optionalBlob(2), row.isNull(3) ? nil : row.double(3))
         }
         #expect(rows.map(\.0) == [.min, 3, .max])
         #expect(rows.map(\.1) == ["", nil, "a\u{0}b 강의"])

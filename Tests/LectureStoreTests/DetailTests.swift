@@ -264,3 +264,15 @@ import Testing
         }
     }
 }
+
+extension SQLiteContentQueries {
+    /// The steps SQLite plans for a page of details.
+    fileprivate func detailPlan(
+        _ filter: ContentFilter, sort: ContentSort, withLicences: Bool, page: ContentPage
+    ) throws -> [String] {
+        let list = try ContentList(filter, sort: sort, on: connection)
+        return try connection.plan(
+            ContentDetailColumns.sql(list, withLicences: withLicences, page: page),
+            values: list.values + [page.limit.sqliteValue, page.offset.sqliteValue])
+    }
+}

@@ -90,33 +90,3 @@ package struct FileDescriptorSink: ByteSink {
         _ = unsafe poll(&request, 1, -1)
     }
 }
-
-/// Gathers lines and writes them in large blocks, for lists of many lectures.
-package struct LineBuffer {
-    private let sink: any ByteSink
-    private var bytes: [UInt8] = []
-
-    /// Makes an empty buffer.
-    ///
-    /// - Parameter sink: where the lines go.
-    package init(_ sink: any ByteSink) { self.sink = sink }
-
-    /// Adds a line.
-    ///
-    /// - Parameter line: without its line end.
-    /// - Throws: ``OutputError`` when a block could not be written.
-    package mutating func append(_ line: String) throws(OutputError) {
-        bytes.append(contentsOf: line.utf8)
-        bytes.append(UInt8(ascii: "\n"))
-        if bytes.count >= 65_536 { try flush() }
-    }
-
-    /// Writes the gathered lines.
-    ///
-    /// - Throws: ``OutputError`` when they could not be written.
-    package mutating func flush() throws(OutputError) {
-        guard !bytes.isEmpty else { return }
-        try sink.write(bytes)
-        bytes.removeAll(keepingCapacity: true)
-    }
-}

@@ -99,7 +99,7 @@ package struct RangeBook: Sendable {
     }
 
     /// The first run of absent chunks, which ends before the next partial one; nil when there is none.
-    private func firstAbsent(started: some Collection<Int>) -> Assignment? {
+    func firstAbsent(started: some Collection<Int>) -> Assignment? {
         guard let count = chunkCount else {
             return assignments.isEmpty ? Assignment(first: 0, end: nil) : nil
         }
@@ -108,9 +108,6 @@ package struct RangeBook: Sendable {
         while end < count, isAbsent(end), !started.contains(end) { end += 1 }
         return Assignment(first: first, end: end)
     }
-
-    /// Whether a transfer could start without taking work from another.
-    package var hasAbsent: Bool { firstAbsent(started: [Int]()) != nil }
 
     /// Assigns the first run of absent chunks to a transfer.
     ///

@@ -171,14 +171,6 @@ package struct OriginGovernor: Sendable {
         states[origin, default: State(limit: limits.initial)].waitUntil = max(earlier, until)
     }
 
-    /// When the first of the waiting origins may be used again.
-    ///
-    /// - Parameter now: the boot clock.
-    /// - Returns: nil when none waits.
-    package func nextRelease(after now: BootInstant) -> BootInstant? {
-        states.values.compactMap(\.waitUntil).filter { $0 > now }.min()
-    }
-
     // MARK: What was learned
 
     /// A trial of one more connection ended.

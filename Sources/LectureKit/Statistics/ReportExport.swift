@@ -3,6 +3,7 @@ import LectureCrypto
 import LectureFiles
 public import LectureModel
 import LectureStatistics
+import LectureStore
 
 /// The format of an export.
 public enum ReportExportFormat: String, Sendable, CaseIterable {
@@ -117,7 +118,7 @@ struct ReportExporter {
     private static let pageBytes = 1 << 20
     private static let pieceBytes = 1 << 16
 
-    private let queries: any StatisticsQueries
+    private let queries: SQLiteContentQueries
     private let write: ([UInt8]) throws -> Void
     private var writer: any ReportWriter
     private let pseudonymiser: Pseudonymiser?
@@ -133,7 +134,7 @@ struct ReportExporter {
     ///   - write: gets the bytes.
     /// - Throws: ``LectureError`` with the code `cryptography`.
     init(
-        _ queries: any StatisticsQueries, _ form: ReportExportForm, write: @escaping ([UInt8]) throws -> Void
+        _ queries: SQLiteContentQueries, _ form: ReportExportForm, write: @escaping ([UInt8]) throws -> Void
     ) throws(LectureError) {
         self.queries = queries
         self.write = write

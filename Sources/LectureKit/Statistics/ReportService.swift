@@ -16,7 +16,7 @@ final class ReportService: @unchecked Sendable {
     private let loop: Loop<ReportMachine>
     private let exchanges: ExchangePerformer
     private let outbox: SQLiteOutbox
-    private let index: any DownloadIndex
+    private let index: SQLiteDownloadIndex
     private let session: StoreSession
     private let host: EngineHost
     private var lastOrder = 0
@@ -29,7 +29,7 @@ final class ReportService: @unchecked Sendable {
     ///
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for the configured values.
     init(
-        _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: any DownloadIndex, rate: Guarded<Int?>,
+        _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: SQLiteDownloadIndex, rate: Guarded<Int?>,
         digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, session: StoreSession
     ) throws {
         (self.outbox, self.index, self.session) = (outbox, index, session)

@@ -40,7 +40,7 @@ extension LectureManager {
         /// Reports on the writer's connection; created when first needed.
         private var openedOutbox: SQLiteOutbox?
         /// The reader of reports, on a connection of its own.
-        private var openedQueries: (any StatisticsQueries)?
+        private var openedQueries: SQLiteContentQueries?
         /// The request rate limit per target, from the last call that sends reports.
         private let sendRate = Guarded<Int?>(nil)
 
@@ -311,7 +311,7 @@ extension LectureManager.Reports {
         return made
     }
 
-    private func statisticsQueries() throws -> any StatisticsQueries {
+    private func statisticsQueries() throws -> SQLiteContentQueries {
         if let openedQueries { return openedQueries }
         let made = try SQLiteContentQueries(opening: location)
         openedQueries = made

@@ -34,28 +34,3 @@ package struct ListedContent: Hashable, Sendable {
     ///   - id: its row.
     package init(content: Content, id: ContentID) { (self.content, self.id) = (content, id) }
 }
-
-/// Queries of lists and detail pages beyond the lectures themselves. Every method throws ``LectureError``.
-package protocol ContentDetailQueries: AnyObject {
-    /// Reads a page of lectures, one after the other, in one query.
-    ///
-    /// - Parameters:
-    ///   - filter: which lectures.
-    ///   - sort: in which order.
-    ///   - page: which part of the list.
-    ///   - withLicences: whether licences are read as well.
-    ///   - read: gets each one; its results are collected.
-    /// - Returns: the results.
-    /// - Throws: ``LectureError``, and what `read` throws.
-    func details<Result>(
-        _ filter: ContentFilter, sort: ContentSort, page: ContentPage, withLicences: Bool,
-        read: (ListedContent) throws -> Result
-    ) throws -> [Result]
-    /// One lecture; nil when nothing has this key.
-    func detail(_ key: ContentKey, withLicence: Bool) throws -> ListedContent?
-    /// The gateway's answer as received; nil when there was none.
-    func descriptor(_ content: ContentID) throws -> String?
-    /// The folders directly below a folder (empty for the top level), without their parents, in the order of their
-    /// bytes.
-    func folders(below folder: String) throws -> [String]
-}

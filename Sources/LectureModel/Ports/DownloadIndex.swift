@@ -311,18 +311,6 @@ package protocol DownloadIndex: AnyObject {
 
     // MARK: Owners, runs, leases
 
-    /// Creates a row for this run of this program. The number identifies its byte in the lock file.
-    func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID
-    /// Deletes an owner and its runs; items it had leased go back to `queued`.
-    func dismissOwner(_ owner: OwnerID, now: Timestamp) throws
-    /// All owners with a row, this one included.
-    func owners() throws -> [OwnerID]
-    /// Creates a run: the set of lectures that one command requests.
-    func beginRun(owner: OwnerID, command: String, now: Timestamp) throws -> RunID
-    /// Adds a lecture to a run.
-    func join(_ run: RunID, content: ContentID) throws
-    /// Adds every lecture that is not complete, not cancelled and not paused to a run; returns how many.
-    func joinUnfinished(_ run: RunID) throws -> Int
     /// Leases up to `limit` lectures of the run that are due now: queued, with `next_attempt` passed (or set more than
     /// its own length ago, see `wait_set`), not leased; priority first, then position. Raises each fence by one.
     func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord]
@@ -336,11 +324,6 @@ package protocol DownloadIndex: AnyObject {
     func requeueDue(run: RunID, now: Timestamp) throws -> Int
     /// Releases all leases of an owner; active items become queued.
     func requeueLeases(of owner: OwnerID, now: Timestamp) throws
-    /// The earliest `next_attempt` among lectures of the run that are queued, or stopped for a transient reason, and
-    /// not leased; nil when there is none. A queued lecture without one has been due since the epoch.
-    func nextDue(run: RunID) throws -> Timestamp?
-    /// How many lectures of the run are queued (due or not) without a lease, and how many another owner has leased.
-    func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
     /// The target states of lectures this owner has leased whose target state is not `fetch`.
     func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)]
     /// Changes when another connection has committed (`PRAGMA data_version`).
@@ -348,25 +331,6 @@ package protocol DownloadIndex: AnyObject {
 
     // MARK: Lectures
 
-    /// Registers a request, or finds its lecture: by key if given, else by `identity`. A lecture that is not complete
-    /// becomes `queued` with target state `fetch`, its attempts and waiting time reset, unless it is leased.
-    ///
-    /// One that is complete is compared with the request (``CompleteVersion/match(_:source:isGateway:check:)``): where
-    /// another version is requested, the lecture is queued and its version marked as outdated.
-    ///
-    /// - Parameters:
-    ///   - request: the request.
-    ///   - source: the key to use when the request has none, the identity shared by repeated requests for the same
-    ///     source, and whether its URL is a gateway link.
-    ///   - check: how far a complete lecture is compared with the request.
-    ///   - now: the wall clock.
-    /// - Returns: the row, its key, and the outcome of the request.
-    /// - Throws: ``LectureError``.
-    func enqueue(
-        _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
-    ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
-    /// The lecture with this key.
-    func item(_ key: ContentKey) throws -> ItemRecord?
     /// The lecture of this row.
     func item(_ id: ContentID) throws -> ItemRecord?
     /// Stores a state.
@@ -379,16 +343,6 @@ package protocol DownloadIndex: AnyObject {
     /// Applies a request, with the digest and size it names, whose link turned out to lead to this lecture. Returns the
     /// outcome, as of a request under the lecture's key.
     func request(_ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp) throws -> EnqueueOutcome
-    /// Stores a target state; a lecture without a lease follows at once (`pause` and `cancel` → stopped(user); `fetch`
-    /// → queued unless complete). Returns false for an unknown key.
-    func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool
-    /// As above, for every lecture that is not complete (all, for `remove`; samples only when included; `fetch` skips
-    /// cancelled ones). Returns how many were changed.
-    func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int
-    /// Stores a priority.
-    func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool
-    /// Moves a lecture before (or to the very first or last place when nil is given) another.
-    func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool
     /// Lectures whose target state is `remove` and that no other owner has leased.
     func contentsToRemove(limit: Int) throws -> [ContentID]
     /// The paths of all files of a lecture, of every version.
@@ -474,17 +428,9 @@ package protocol DownloadIndex: AnyObject {
     func origin(_ origin: String) throws -> OriginRecord?
     /// Stores the state of a server.
     func setOrigin(_ origin: OriginRecord, now: Timestamp) throws
-    /// A setting of the queue.
-    func setting(_ name: String) throws -> String?
-    /// Stores a setting of the queue; nil deletes it.
-    func setSetting(_ name: String, _ value: String?) throws
     /// Bytes of all planned resources that are not discarded: what the quota counts.
     func plannedBytes() throws -> UInt64
 
     // MARK: Queries
 
-    /// The counts of a run.
-    func summary(_ run: RunID) throws -> RunSummary
-    /// Contents of a run in one state, in queue order.
-    func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content]
 }

@@ -155,16 +155,6 @@ package protocol LicenceLedger: AnyObject {
 
     /// A licence. A row whose code does not match is returned with the suspicion `forged`.
     func entry(_ key: ContentKey) throws -> LicenceEntry?
-    /// Licences by content key, in pages, for lists. Retired ones (of removed lectures) are left out.
-    func entries(after key: ContentKey?, limit: Int) throws -> [LicenceEntry]
-    /// Licences of existing lectures, the earliest deadline first.
-    ///
-    /// - Parameters:
-    ///   - before: only those whose deadline is before this moment; nil for all with a deadline.
-    ///   - limit: the maximum number.
-    /// - Returns: the licences; those whose codes do not match with the suspicion `forged`.
-    /// - Throws: ``LectureError``.
-    func entries(deadlineBefore before: Timestamp?, limit: Int) throws -> [LicenceEntry]
     /// Licences whose end was seen to have passed, but is later than this moment.
     func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry]
     /// Whether an existing lecture has a licence that was granted by another key for answers than this one.
@@ -197,22 +187,16 @@ package protocol LicenceLedger: AnyObject {
     func forget(_ key: ContentKey) throws
     /// Stores a request to a server, and deletes the oldest beyond 20.
     func record(_ attempt: LicenceAttempt, of key: ContentKey) throws
-    /// The latest requests, latest first.
-    func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt]
 
     // MARK: Keys of sealed files
 
     /// The wrapped key of a lecture.
     func contentKey(_ content: ContentID) throws -> WrappedKey?
-    /// Stores the wrapped key of a lecture; never replaces an existing one.
-    func setContentKey(_ content: ContentID, _ key: WrappedKey, now: Timestamp) throws
 
     // MARK: Pending callbacks
 
     /// Records a callback still to be sent to a server; once.
     func addPendingCallback(_ key: ContentKey, kind: Int, now: Timestamp) throws
-    /// Pending callbacks, the oldest first.
-    func pendingCallbacks(limit: Int) throws -> [PendingCallback]
     /// Claims pending callbacks that are due and not claimed by a live owner.
     func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback]
     /// Deletes a callback that was sent.
@@ -225,9 +209,6 @@ package protocol LicenceLedger: AnyObject {
 
     // MARK: Batches
 
-    /// The candidates of a selection, without asking a server: licences with a callback, of existing lectures; for new
-    /// grants only untrusted ones.
-    func candidates(_ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp) throws -> [RenewalCandidate]
     /// Continues the unfinished run of the same selection, or starts one with all candidates. New candidates are added;
     /// what was renewed or has failed in it stays so.
     ///

@@ -8,16 +8,6 @@ package protocol StatisticsOutbox: AnyObject {
 
     // MARK: Storing
 
-    /// Stores a report. A known id with the same payload is ignored, so that a caller that missed the acknowledgement
-    /// may retry.
-    ///
-    /// - Parameters:
-    ///   - report: what to store.
-    ///   - now: the wall clock.
-    /// - Returns: whether it was stored, and its number in its session.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/reportConflict`` when the id is known with another payload.
-    func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition
-
     // MARK: Targets
 
     /// The number of a target, which is created when it is new.
@@ -130,47 +120,6 @@ package protocol StatisticsOutbox: AnyObject {
 
     // MARK: Operators
 
-    /// Makes dead letters pending again.
-    ///
-    /// - Returns: how many.
-    func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int
-    /// Deletes reports delivered, superseded or expired before a time, at most `limit`.
-    func prune(before: Timestamp, limit: Int) throws -> Int
-    /// Expires pending reports that are older than the policy allows, except those in a request.
-    func expire(before: Timestamp, now: Timestamp) throws -> Int
-    /// Stores rows of an export. Known ids with the same payload are skipped; leased ones become pending.
-    ///
-    /// - Returns: whether it was stored.
-    /// - Throws: ``LectureError/Code/reportConflict``.
-    func add(imported report: ReportRecord, now: Timestamp) throws -> Bool
-    /// Deletes everything about a learner: reports in every state, sessions, bytes of requests, answers.
-    ///
-    /// - Parameters:
-    ///   - user: the learner, byte by byte.
-    ///   - isForced: dissolves requests of unknown result with a report of the learner, so that their other reports are
-    ///     sent again under another id; otherwise such requests prevent the erasure.
-    /// - Returns: what was deleted.
-    /// - Throws: ``LectureError/Code/reportsUnderWay`` when such a request is in the way; nothing is deleted then.
-    func erase(user: String, isForced: Bool) throws -> ErasedReports
-}
-
-/// Read-only queries about reports. On a connection of its own, usable from any thread.
-package protocol StatisticsQueries: AnyObject {
-    /// How many reports are in each state; the invariant that none disappears can be checked with it.
-    func account() throws -> ReportAccount
-    /// All targets, with what waits for each.
-    func targets() throws -> [TargetEntry]
-    /// Reports in the order in which they were stored.
-    ///
-    /// - Parameters:
-    ///   - selection: which.
-    ///   - id: only those after this one; nil from the start.
-    ///   - limit: how many at the most.
-    /// - Returns: the reports.
-    /// - Throws: ``LectureError``.
-    func reports(_ selection: ReportSelection, after id: OutboxID?, limit: Int) throws -> [StoredReport]
-    /// Every location outside the tables of reports where a learner is named.
-    func otherTraces(of user: String) throws -> [String]
 }
 
 // MARK: - Values

@@ -26,9 +26,6 @@ package enum KeepReason: Int, Sendable, CaseIterable {
         case .serverFailed, .again, .otherAnswer, .unsupported: false
         }
     }
-
-    /// Whether the reports may have been accepted anyway. Exactly then they must be sent again under the same id.
-    package var leavesDoubt: Bool { self != .unreachable }
 }
 
 /// Why a report is a dead letter. Raw values are stored: frozen, never reused.

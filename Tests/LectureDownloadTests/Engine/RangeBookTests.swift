@@ -45,7 +45,7 @@ struct RangeBookTests {
         #expect(book.assignments[first]?.end == 4)
         #expect(!book.isWhole)
         book.ended(first, position: 3 * Self.chunk + 1)
-        #expect(!book.hasAbsent)
+        #expect(book.firstAbsent(started: [Int]()) == nil)
         book.commit(0..<4)
         #expect(book.isWhole)
         #expect(book.committedBytes == 3 * Self.chunk + 1)
@@ -156,7 +156,7 @@ struct RangeBookTests {
         let isFree = (0..<count).contains {
             owners[$0] == 0 && !model.committed.contains($0) && !model.submitted.contains($0)
         }
-        #expect(book.hasAbsent == isFree)
+        #expect((book.firstAbsent(started: [Int]()) != nil) == isFree)
         var there: UInt64 = 0
         for chunk in 0..<count {
             let start = book.grid.start(of: chunk)

@@ -20,10 +20,6 @@ extension ProgramIndex {
         try calling { try base.beginRun(owner: owner, command: command, now: now) }
     }
 
-    func join(_ run: RunID, content: ContentID) throws {
-        try calling { try base.join(run, content: content) }
-    }
-
     func joinUnfinished(_ run: RunID) throws -> Int {
         try calling { try base.joinUnfinished(run) }
     }
@@ -49,26 +45,12 @@ extension ProgramIndex {
         try calling { try base.requeueLeases(of: owner, now: now) }
     }
 
-    func nextDue(run: RunID) throws -> Timestamp? {
-        try calling { try base.nextDue(run: run) }
-    }
-
-    func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int) {
-        try calling { try base.waiting(run: run, owner: owner) }
-    }
-
     func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)] {
         try calling { try base.changedTargetStates(owner: owner) }
     }
 
     func dataVersion() throws -> Int64 {
         try calling { try base.dataVersion() }
-    }
-
-    func enqueue(_ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp)
-        throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome)
-    {
-        try calling { try base.enqueue(request, source: source, check: check, now: now) }
     }
 
     func completeVersion(_ content: ContentID) throws -> CompleteVersion? {
@@ -83,10 +65,6 @@ extension ProgramIndex {
         _ content: ContentID, version: VersionID, by successor: Successor, now: Timestamp
     ) throws -> Bool {
         try calling { try base.supersede(content, version: version, by: successor, now: now) }
-    }
-
-    func item(_ key: ContentKey) throws -> ItemRecord? {
-        try calling { try base.item(key) }
     }
 
     func item(_ id: ContentID) throws -> ItemRecord? {
@@ -107,22 +85,6 @@ extension ProgramIndex {
 
     func request(_ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp) throws -> EnqueueOutcome {
         try calling { try base.request(content, sha256: sha256, bytes: bytes, now: now) }
-    }
-
-    func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool {
-        try calling { try base.setTargetState(key, targetState, now: now) }
-    }
-
-    func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int {
-        try calling { try base.setTargetStateOfAll(targetState, includingSamples: includingSamples, now: now) }
-    }
-
-    func setPriority(_ key: ContentKey, _ priority: Int) throws -> Bool {
-        try calling { try base.setPriority(key, priority) }
-    }
-
-    func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool {
-        try calling { try base.move(key, before: other, toEnd: toEnd) }
     }
 
     func contentsToRemove(limit: Int) throws -> [ContentID] {
@@ -223,24 +185,8 @@ extension ProgramIndex {
         try calling { try base.setOrigin(origin, now: now) }
     }
 
-    func setting(_ name: String) throws -> String? {
-        try calling { try base.setting(name) }
-    }
-
-    func setSetting(_ name: String, _ value: String?) throws {
-        try calling { try base.setSetting(name, value) }
-    }
-
     func plannedBytes() throws -> UInt64 {
         try calling { try base.plannedBytes() }
-    }
-
-    func summary(_ run: RunID) throws -> RunSummary {
-        try calling { try base.summary(run) }
-    }
-
-    func contents(_ run: RunID, state: ItemState, limit: Int) throws -> [Content] {
-        try calling { try base.contents(run, state: state, limit: limit) }
     }
 
     func keepPiece(_ lease: ContentLease, _ resource: ResourceID, _ piece: StoredPiece) throws {

@@ -1,6 +1,7 @@
 import LectureEngine
 import LectureModel
 import LectureStatistics
+import LectureStore
 import LectureTestSupport
 import Testing
 

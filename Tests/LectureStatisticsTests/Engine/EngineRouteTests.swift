@@ -1,5 +1,6 @@
 import LectureModel
 import LectureStatistics
+import LectureStore
 import LectureTestSupport
 import Testing
 

@@ -127,36 +127,4 @@ import Testing
             }
         }
     }
-
-    // MARK: Filters
-
-    /// A filter, and whether it selects a dead row of the course `m` at 1000 ms.
-    private static let filters: [(ExportFilter, Bool)] = [
-        (ExportFilter(), true),
-        (ExportFilter(since: Timestamp(milliseconds: 1000)), true),
-        (ExportFilter(since: Timestamp(milliseconds: 1001)), false),
-        (ExportFilter(until: Timestamp(milliseconds: 1001)), true),
-        (ExportFilter(until: Timestamp(milliseconds: 1000)), false),
-        (ExportFilter(states: [.dead, .pending]), true),
-        (ExportFilter(states: [.pending]), false),
-        (ExportFilter(course: "m"), true),
-        (ExportFilter(course: "M"), false),
-        (ExportFilter(since: Timestamp(milliseconds: 0), states: [.dead], course: "n"), false),
-    ]
-
-    @Test(arguments: filters) func `every rule of a filter has to match`(filter: ExportFilter, passes: Bool) {
-        var record = Self.record("kim")
-        record.wall = Timestamp(milliseconds: 5)
-        record.corrected = Timestamp(milliseconds: 1000)
-        record.state = .dead
-        record.course = "m"
-        #expect(filter.matches(record) == passes)
-    }
-
-    @Test func `a row without a course is in none, and without a corrected time has the wall time`() {
-        let record = Self.record("kim")
-        #expect(!ExportFilter(course: "").matches(record))
-        #expect(ExportFilter(since: record.wall).matches(record))
-        #expect(!ExportFilter(until: record.wall).matches(record))
-    }
 }

@@ -1,9 +1,10 @@
 import LectureModel
+import LectureStore
 import LectureTestSupport
 
 /// The store's outbox, which fails at random as on a full disk: within a transaction or at its commit.
 final class FailingOutbox: StatisticsOutbox {
-    let inner: any StatisticsOutbox
+    let inner: SQLiteOutbox
     private var randomness: SeededGenerator
     private var isInTransaction = false
     /// How many calls in a thousand fail.
@@ -14,7 +15,7 @@ final class FailingOutbox: StatisticsOutbox {
     /// How many reports were read.
     private(set) var read = 0
 
-    init(_ inner: any StatisticsOutbox, seed: UInt64) {
+    init(_ inner: SQLiteOutbox, seed: UInt64) {
         (self.inner, randomness) = (inner, SeededGenerator(seed: seed))
     }
 
@@ -34,7 +35,6 @@ final class FailingOutbox: StatisticsOutbox {
         }
     }
 
-    func add(_ report: NewReport, now: Timestamp) throws -> ReportAddition { try inner.add(report, now: now) }
     func target(_ address: ReportRecord.Target) throws -> TargetID { try inner.target(address) }
     func targets() throws -> [TargetEntry] {
         try fail()
@@ -91,13 +91,4 @@ final class FailingOutbox: StatisticsOutbox {
     }
     func nextInFlightBatch(_ target: TargetID) throws -> RetryWait? { try inner.nextInFlightBatch(target) }
     func correct(bootID: String, epoch: Timestamp) throws -> Int { try inner.correct(bootID: bootID, epoch: epoch) }
-    func revive(_ selection: ReportSelection, now: Timestamp) throws -> Int { try inner.revive(selection, now: now) }
-    func prune(before: Timestamp, limit: Int) throws -> Int { try inner.prune(before: before, limit: limit) }
-    func expire(before: Timestamp, now: Timestamp) throws -> Int { try inner.expire(before: before, now: now) }
-    func add(imported report: ReportRecord, now: Timestamp) throws -> Bool {
-        try inner.add(imported: report, now: now)
-    }
-    func erase(user: String, isForced: Bool) throws -> ErasedReports {
-        try inner.erase(user: user, isForced: isForced)
-    }
 }

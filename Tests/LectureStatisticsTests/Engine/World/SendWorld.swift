@@ -158,7 +158,7 @@ final class SendWorld {
         change(&record)
         var report = NewReport(record)
         report.isCumulative = isCumulative
-        _ = try process.outbox.add(report, now: clock.now())
+        _ = try process.outbox.inner.add(report, now: clock.now())
         return id
     }
 

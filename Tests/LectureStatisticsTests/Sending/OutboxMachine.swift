@@ -1,6 +1,6 @@
-package import LectureModel
+import LectureModel
 
-/// The life of one report.
+/// The life of one report: what the statements of the store have to agree with.
 ///
 /// | event | pending | leased | delivered | dead | superseded | expired |
 /// |---|---|---|---|---|---|---|
@@ -17,9 +17,9 @@ package import LectureModel
 /// before the answer came, and a report that the LMS has must not be sent under another id. A late failure changes
 /// nothing. A report is *frozen* (`isSealed`) while a batch that may have been accepted contains it; then it can be
 /// neither dropped for a newer one nor expired, because it is not known yet whether it was delivered.
-package struct OutboxMachine: Hashable, Sendable {
+struct OutboxMachine: Hashable, Sendable {
     /// What can happen to a report.
-    package enum Event: Sendable, CaseIterable {
+    enum Event: Sendable, CaseIterable {
         /// A process leases it to send it.
         case lease
         /// The attempt had no final result, or the process with the lease is gone.
@@ -40,11 +40,11 @@ package struct OutboxMachine: Hashable, Sendable {
     }
 
     /// Its state.
-    package private(set) var state: ReportState
+    private(set) var state: ReportState
     /// Whether a batch that may have been accepted contains it.
-    package private(set) var isSealed: Bool
+    private(set) var isSealed: Bool
     /// How often it was leased to be sent.
-    package private(set) var attempts: Int
+    private(set) var attempts: Int
 
     /// A report from its stored columns; a new one without arguments.
     ///
@@ -52,7 +52,7 @@ package struct OutboxMachine: Hashable, Sendable {
     ///   - state: its state.
     ///   - isSealed: whether a batch that may have been accepted contains it.
     ///   - attempts: how often it was leased to be sent.
-    package init(state: ReportState = .pending, isSealed: Bool = false, attempts: Int = 0) {
+    init(state: ReportState = .pending, isSealed: Bool = false, attempts: Int = 0) {
         (self.state, self.isSealed, self.attempts) = (state, isSealed, attempts)
     }
 
@@ -63,7 +63,7 @@ package struct OutboxMachine: Hashable, Sendable {
     ///   - event: what happens.
     ///   - isSealed: whether a batch that may have been accepted contains it.
     /// - Returns: the next state; nil when the event changes nothing.
-    package static func next(_ state: ReportState, _ event: Event, isSealed: Bool = false) -> ReportState? {
+    static func next(_ state: ReportState, _ event: Event, isSealed: Bool = false) -> ReportState? {
         switch (event, state) {
         case (.lease, .pending): .leased
         case (.release, .leased): .pending
@@ -85,7 +85,7 @@ package struct OutboxMachine: Hashable, Sendable {
     ///
     /// - Parameter event: what happens.
     /// - Returns: the change to count and to store; nil when nothing changes.
-    package mutating func handle(_ event: Event) -> OutboxCounts.Change? {
+    mutating func handle(_ event: Event) -> OutboxCounts.Change? {
         guard let next = Self.next(state, event, isSealed: isSealed) else { return nil }
         let change = OutboxCounts.Change(from: state, to: next)
         state = next
@@ -98,44 +98,44 @@ package struct OutboxMachine: Hashable, Sendable {
     }
 
     /// The first byte of a batch with this report is sent: from now on its outcome depends on that batch.
-    package mutating func seal() { if state == .leased { isSealed = true } }
+    mutating func seal() { if state == .leased { isSealed = true } }
 
     /// The batch that contained it was certainly refused, so that it may go into another.
-    package mutating func unseal() { isSealed = false }
+    mutating func unseal() { isSealed = false }
 }
 
 /// How many reports there are in each state, and the invariant that none disappears.
 ///
 /// created = pending + leased + delivered + dead + superseded + expired, where pruned and erased rows are kept as
 /// numbers.
-package struct OutboxCounts: Hashable, Sendable {
+struct OutboxCounts: Hashable, Sendable {
     /// A report's change from one state to another.
-    package struct Change: Hashable, Sendable {
+    struct Change: Hashable, Sendable {
         /// The old state.
-        package let from: ReportState
+        let from: ReportState
         /// The new state.
-        package let to: ReportState
+        let to: ReportState
 
         /// A change.
-        package init(from: ReportState, to: ReportState) { (self.from, self.to) = (from, to) }
+        init(from: ReportState, to: ReportState) { (self.from, self.to) = (from, to) }
     }
 
     /// How many were ever created.
-    package private(set) var created = 0
+    private(set) var created = 0
     /// How many rows were deleted because their retention time was over.
-    package private(set) var pruned = 0
+    private(set) var pruned = 0
     /// How many rows were deleted because their learner asked for it.
-    package private(set) var erased = 0
+    private(set) var erased = 0
     private var counts = [Int](repeating: 0, count: ReportState.allCases.count)
 
     /// No reports.
-    package init() {}
+    init() {}
 
     /// How many rows are in a state.
-    package subscript(state: ReportState) -> Int { counts[state.rawValue] }
+    subscript(state: ReportState) -> Int { counts[state.rawValue] }
 
     /// Counts a new report, which is pending.
-    package mutating func add() {
+    mutating func add() {
         created += 1
         counts[ReportState.pending.rawValue] += 1
     }
@@ -143,7 +143,7 @@ package struct OutboxCounts: Hashable, Sendable {
     /// Counts a change.
     ///
     /// - Parameter change: of a report that was counted.
-    package mutating func apply(_ change: Change) {
+    mutating func apply(_ change: Change) {
         counts[change.from.rawValue] -= 1
         counts[change.to.rawValue] += 1
     }
@@ -152,7 +152,7 @@ package struct OutboxCounts: Hashable, Sendable {
     ///
     /// - Parameter state: its state.
     /// - Returns: false, and nothing counted, when reports in that state are not to be pruned.
-    package mutating func prune(_ state: ReportState) -> Bool {
+    mutating func prune(_ state: ReportState) -> Bool {
         switch state {
         case .pending, .leased, .dead: return false
         case .delivered, .superseded, .expired: break
@@ -165,13 +165,13 @@ package struct OutboxCounts: Hashable, Sendable {
     /// Counts a row that is deleted with its learner.
     ///
     /// - Parameter state: its state.
-    package mutating func erase(_ state: ReportState) {
+    mutating func erase(_ state: ReportState) {
         counts[state.rawValue] -= 1
         erased += 1
     }
 
     /// Whether the invariant holds and no number is negative.
-    package var isConserved: Bool {
+    var isConserved: Bool {
         counts.allSatisfy { $0 >= 0 } && created == counts.reduce(0, +) + pruned + erased
     }
 }

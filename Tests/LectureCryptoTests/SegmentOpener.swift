@@ -1,12 +1,14 @@
-package import LectureModel
+import LectureModel
+
+@testable import LectureCrypto
 
 /// Opens the segments of one sealed file, in any order.
 ///
 /// A segment that opens is authentic, in its position, and of this file. Only the last segment proves that nothing is
 /// missing after it, because its nonce marks it as the last: a reader that relies on the length opens that one first.
-package final class SegmentOpener: Sendable {
+final class SegmentOpener: Sendable {
     /// The positions of the segments.
-    package let layout: SealedLayout
+    let layout: SealedLayout
     private let opener: PlaceOpener
 
     /// Derives the key of a file.
@@ -19,7 +21,7 @@ package final class SegmentOpener: Sendable {
     ///   - segmentLength: of a segment of ciphertext in bytes.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when no sealed file has this length,
     ///   ``LectureError/Code/parameter``, or ``LectureError/Code/cryptography``.
-    package init(
+    init(
         contentKey: SecretBytes, header: SealedFileHeader, associatedData: [UInt8], ciphertextLength: Int,
         segmentLength: Int = SealedLayout.standardSegmentLength
     ) throws(LectureError) {
@@ -38,7 +40,7 @@ package final class SegmentOpener: Sendable {
     ///   - plaintext: receives the segment's text, 16 bytes less; cleared when the segment is refused.
     /// - Throws: ``LectureError`` with ``LectureError/Code/damaged`` when the segment is not the whole, unchanged one
     ///   for this position, or ``LectureError/Code/cryptography``.
-    package func open(
+    func open(
         segment: Int, _ ciphertext: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer
     ) throws(LectureError) {
         guard !layout.ciphertextRange(ofSegment: segment).isEmpty,
@@ -56,7 +58,7 @@ package final class SegmentOpener: Sendable {
     ///   - ciphertext: the whole segment with its tag.
     /// - Returns: the segment's text.
     /// - Throws: ``LectureError`` as the other form.
-    package func open(segment: Int, _ ciphertext: [UInt8]) throws(LectureError) -> [UInt8] {
+    func open(segment: Int, _ ciphertext: [UInt8]) throws(LectureError) -> [UInt8] {
         var plaintext = [UInt8](repeating: 0, count: max(0, ciphertext.count - AESGCM.tagLength))
         var failure: LectureError?
         unsafe ciphertext.withUnsafeBytes { box in
