@@ -109,3 +109,54 @@ struct OrderedRemovalsTests {
         #expect(removed(1) == ["deleted b -"], "the removal continues by itself")
     }
 }
+
+/// Items whose request waits.
+struct RequestQueuesTests {
+    private let renewals = BatchQueue(rank: 2, url: "https://drm.example/callback", keyID: "")
+    private var queues = RequestQueues()
+
+    private func origin() throws -> Origin { try Origin(url: renewals.url) }
+
+    private func asked(_ key: String, isAlone: Bool = false) -> Asked {
+        Asked(key: ContentKey(stored: key), purpose: .renewal(RenewalRunID(1)), isAlone: isAlone)
+    }
+
+    private mutating func take(_ queue: BatchQueue, limit: Int = 10) throws -> [String] {
+        queues.takeGroup(queue, try origin(), limit: limit).map(\.key.text)
+    }
+
+    @Test mutating func `a group ends before an item that is requested alone`() throws {
+        for key in ["a", "b"] { queues.add(asked(key), to: renewals) }
+        queues.add(asked("alone", isAlone: true), to: renewals)
+        queues.add(asked("c"), to: renewals)
+        queues.add(asked("first"), to: renewals, first: true)
+        let groups = [try take(renewals), try take(renewals), try take(renewals), try take(renewals)]
+        #expect(groups == [["first", "a", "b"], ["alone"], ["c"], []])
+        #expect(queues.isEmpty && queues.inOrder.isEmpty)
+    }
+
+    @Test mutating func `a group has a limit, and one item where a server answers only one`() throws {
+        for number in 0..<5 { queues.add(asked("\(number)"), to: renewals) }
+        let limited = try take(renewals, limit: 3)
+        queues.requestAlone(try origin())
+        let single = try take(renewals)
+        #expect(limited == ["0", "1", "2"] && single == ["3"])
+    }
+
+    @Test mutating func `a check goes alone and first, and equal requests are found`() throws {
+        let checks = BatchQueue(rank: 0, url: renewals.url, keyID: "")
+        let (key, other) = (ContentKey(stored: "a"), ContentKey(stored: "b"))
+        let deadline = VirtualClock().boot()
+        queues.add(asked("a"), to: renewals)
+        for key in [key, other] { queues.add(Asked(key: key, purpose: .check(deadline: deadline)), to: checks) }
+        #expect(queues.inOrder == [checks, renewals])
+        #expect(queues.contains(Asked(key: key, purpose: .check(deadline: deadline + .seconds(1)))))
+        #expect(!queues.contains(Asked(key: key, purpose: .renewal(RenewalRunID(2)))), "another run")
+        let first = try take(checks)
+        #expect(first == ["a"])
+        queues.remove(Asked(key: other, purpose: .check(deadline: deadline)), from: checks)
+        #expect(queues.inOrder == [renewals] && queues[checks].isEmpty)
+        let rest = queues.remove(renewals).map(\.key.text)
+        #expect(rest == ["a"] && queues.items.isEmpty)
+    }
+}

@@ -296,33 +296,3 @@ package struct RenewalTally: Hashable, Sendable {
     /// Makes an empty value.
     package init() {}
 }
-
-/// A batch renewal of this process.
-struct RunWork: Sendable {
-    var id: RenewalRunID
-    var kind = RenewalKind.renewal
-    var tally = RenewalTally()
-    var total: Int
-    var done: Int
-    /// How many this process has settled, and since when.
-    var settled = 0
-    var started: BootInstant
-    /// Claimed and neither settled nor released.
-    var claimed: Set<ContentKey> = []
-    /// How often each failed one was requested, and how often its server was overloaded.
-    var attempts: [ContentKey: Int] = [:]
-    var overloads: [ContentKey: Int] = [:]
-    /// Those that are requested alone, since a request with others has failed because of one of them.
-    var isolated: Set<ContentKey> = []
-    /// Nothing more can be claimed before this moment; nil when something may be available.
-    var claimAt: BootInstant?
-
-    /// A licence is done.
-    mutating func settle(_ key: ContentKey) {
-        claimed.remove(key)
-        (attempts[key], overloads[key]) = (nil, nil)
-        isolated.remove(key)
-        done += 1
-        settled += 1
-    }
-}

@@ -7,7 +7,7 @@ extension LicenceMachine {
     mutating func answered(_ exchange: CallbackExchange, _ reply: ExchangeReply, _ step: inout Step<Self>) throws {
         let reading: CallbackReading
         do throws(CallbackFault) {
-            reading = try read(reply, exchange, step)
+            reading = try CallbackReading(reply, of: exchange, step)
         } catch {
             return try failed(exchange, reply, error, &step)
         }
@@ -16,7 +16,7 @@ extension LicenceMachine {
         let foreign = try step.context.foreignItems(exchange, reading.answer)
         if foreign.isEmpty { try step.context.observeTimes(of: reading, reply, to: exchange) }
         let answered = reading.items.count { $0 != .missing }
-        if exchange.items.count > 1, answered <= 1 { singles.insert(exchange.origin) }
+        if exchange.items.count > 1, answered <= 1 { queues.requestAlone(exchange.origin) }
         let place = step.notices.count
         for (index, asked) in exchange.items.enumerated() {
             switch reading.items[index] {
@@ -40,24 +40,6 @@ extension LicenceMachine {
         // The order of a removal is reported only when the lecture is gone.
         if removals.hold(reported, of: exchange.items.map(\.key), at: step.boot) { return }
         step.notices.insert(.exchange(reported), at: place)
-    }
-
-    private func read(
-        _ reply: ExchangeReply, _ exchange: CallbackExchange, _ step: Step<Self>
-    ) throws(CallbackFault) -> CallbackReading {
-        let token = try reply.token()
-        do throws(LectureError) {
-            let answer = try step.store.verifier.payload(
-                of: token, keyID: exchange.queue.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
-                at: step.context.time.time.noEarlierThan)
-            let items = try CallbackAnswers(answer.payload).answers(
-                for: exchange.items.map(\.key.text), exchange.kind)
-            return CallbackReading(items: items, token: token, answer: answer)
-        } catch {
-            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .cancelled : .failed)
-            fault.isFinal = error.code == .licenceKeyMissing
-            throw fault
-        }
     }
 
     // MARK: Answers
@@ -89,13 +71,7 @@ extension LicenceMachine {
         try record(CallbackDecision(outcome, replacing: old.record), asked, exchange, reply, outcome.refusal, step)
         if hasEnded { step.notices.append(.ended(asked.key)) }
         if outcome.deletes { try orderRemoval(asked.key, answer.message, &step) }
-        try finish(asked, outcome.refusal ?? Self.verdict(of: entry, outcome), &step)
-    }
-
-    /// An answer may permit and still end the licence.
-    private static func verdict(of entry: LicenceEntry, _ outcome: CallbackRules.Outcome) -> LectureError? {
-        if outcome.deletes { return LectureError(.licenceDeleted) }
-        return entry.record?.isForceExpired == true ? LectureError(.licenceForceExpired) : nil
+        try finish(asked, outcome.refusal ?? entry.end(by: outcome), &step)
     }
 
     private mutating func orderRemoval(_ key: ContentKey, _ message: String?, _ step: inout Step<Self>) throws {
@@ -160,7 +136,11 @@ extension LicenceMachine {
             if fault.isFinal { return try finish(asked, fault.error, &step) }
             try postpone(asked, fault.error, by: fault.wait ?? Backoff().delay(failures: 1, random: random), &step)
         case .renewal(let run), .regrant(let run):
-            try failedRenewal(asked, run, fault, isInCompany: isInCompany, random, &step)
+            let wait = runs.retry(
+                asked.key, run, fault, isInCompany: isInCompany, attempts: settings.attempts, random: random)
+            try keepError(asked, fault.error, until: wait.map { step.now + $0 }, &step)
+            guard let wait else { return try finish(asked, fault.error, &step) }
+            try runs.release(asked.key, run, until: step.boot + wait, step)
         case .pendingCallback(let callback):
             let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: random)
             try postponeCallback(
@@ -202,16 +182,13 @@ extension LicenceMachine {
     mutating func finish(_ asked: Asked, _ error: LectureError?, _ step: inout Step<Self>) throws {
         switch asked.purpose {
         case .check:
-            if let error {
-                let isAnswer = Self.refusals.contains(error.code)
-                step.notices.append(.checked(asked.key, isAnswer ? .refused(error) : .unreachable(error)))
-            } else {
-                step.notices.append(.checked(asked.key, .permitted))
-            }
+            guard let error else { return step.notices.append(.checked(asked.key, .permitted)) }
+            let isAnswer = Self.refusals.contains(error.code)
+            step.notices.append(.checked(asked.key, isAnswer ? .refused(error) : .unreachable(error)))
         case .grant(let content):
             step.notices.append(
                 .granted(GrantOutcome(content: content, key: asked.key, error: error, isFinal: error != nil)))
-        case .renewal(let run), .regrant(let run): try settle(asked.key, run, error, &step)
+        case .renewal(let run), .regrant(let run): try runs.settle(asked.key, run, error, &step)
         case .pendingCallback(let callback):
             callbacks.held[callback.id] = nil
             // Refused permanently, or no server to notify; unanswered callbacks are retried forever.
@@ -239,7 +216,7 @@ extension LicenceMachine {
                     GrantOutcome(content: content, key: asked.key, error: error, retryAt: step.now + delay)))
         case .renewal(let run), .regrant(let run):
             try keepError(asked, error, until: step.now + delay, counts: false, &step)
-            try release(asked.key, run, until: step.boot + delay, step)
+            try runs.release(asked.key, run, until: step.boot + delay, step)
         case .pendingCallback(let callback):
             try postponeCallback(callback, error, attempts: callback.attempts, by: delay, &step)
         }
@@ -249,7 +226,7 @@ extension LicenceMachine {
     mutating func giveBack(_ asked: Asked, _ step: inout Step<Self>) throws {
         switch asked.purpose {
         case .check, .grant: try postpone(asked, LectureError(.cancelled), by: .zero, &step)
-        case .renewal(let run), .regrant(let run): try release(asked.key, run, until: nil, step)
+        case .renewal(let run), .regrant(let run): try runs.release(asked.key, run, until: nil, step)
         case .pendingCallback(let callback):
             try postponeCallback(
                 callback, callback.error ?? LectureError(.interrupted), attempts: callback.attempts, by: .zero, &step)
@@ -268,14 +245,48 @@ extension LicenceMachine {
         _ decision: CallbackDecision, _ asked: Asked, _ exchange: CallbackExchange, _ reply: ExchangeReply,
         _ error: LectureError?, _ step: Step<Self>
     ) throws {
-        let attempt = LicenceAttempt(
+        try step.store.ledger.record(LicenceAttempt(decision, exchange, reply, error), of: asked.key)
+    }
+}
+
+extension LicenceAttempt {
+    /// What is kept of one item of an exchange.
+    fileprivate init(
+        _ decision: CallbackDecision, _ exchange: CallbackExchange, _ reply: ExchangeReply, _ error: LectureError?
+    ) {
+        self.init(
             at: exchange.asked, duration: reply.outcome.elapsed, kind: exchange.kind.rawValue,
             status: reply.head?.status, outcome: decision.rawValue, error: error)
-        try step.store.ledger.record(attempt, of: asked.key)
+    }
+}
+
+extension CallbackReading {
+    /// Verifies and reads the answer to an exchange.
+    fileprivate init(
+        _ reply: ExchangeReply, of exchange: CallbackExchange, _ step: Step<LicenceMachine>
+    ) throws(CallbackFault) {
+        let token = try reply.token()
+        do throws(LectureError) {
+            let answer = try step.store.verifier.payload(
+                of: token, keyID: exchange.queue.keyID, userKey: reply.head?.fields["X-KOLLUS-USERKEY"],
+                at: step.context.time.time.noEarlierThan)
+            let items = try CallbackAnswers(answer.payload).answers(for: exchange.items.map(\.key.text), exchange.kind)
+            self.init(items: items, token: token, answer: answer)
+        } catch {
+            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .cancelled : .failed)
+            fault.isFinal = error.code == .licenceKeyMissing
+            throw fault
+        }
     }
 }
 
 extension LicenceEntry {
+    /// Why an answer that permits it ends it still.
+    fileprivate func end(by outcome: CallbackRules.Outcome) -> LectureError? {
+        if outcome.deletes { return LectureError(.licenceDeleted) }
+        return record?.isForceExpired == true ? LectureError(.licenceForceExpired) : nil
+    }
+
     /// Records that a server has just permitted the licence.
     ///
     /// - Parameters:

@@ -14,9 +14,7 @@ extension LicenceMachine {
 
     /// Two equal requests of a download get one answer.
     private func isAskedAlready(_ asked: Asked) -> Bool {
-        let waiting = queues.lazy.filter { $0.key.rank == asked.purpose.rank }.flatMap(\.value)
-        let running = exchanges.values.lazy.flatMap(\.items)
-        return waiting.contains { $0.isSame(asked) } || running.contains { $0.isSame(asked) }
+        queues.contains(asked) || exchanges.values.contains { $0.items.contains { $0.isSame(asked) } }
     }
 
     /// Puts an item into its queue; one with an unusable URL fails.
@@ -26,22 +24,17 @@ extension LicenceMachine {
         } catch {
             return try finish(asked, error, &step)
         }
-        var queue = BatchQueue(
-            rank: asked.purpose.rank, url: entry.source.callbackURL, keyID: entry.source.keyID, run: nil)
-        queue.run = asked.purpose.run
-        if first {
-            queues[queue, default: []].insert(asked, at: 0)
-        } else {
-            queues[queue, default: []].append(asked)
-        }
+        let queue = BatchQueue(
+            rank: asked.purpose.rank, url: entry.source.callbackURL, keyID: entry.source.keyID, run: asked.purpose.run)
+        queues.add(asked, to: queue, first: first)
     }
 
     /// Starts as many requests as the pace allows, the most urgent queues first.
     mutating func startRequests(_ step: inout Step<Self>) throws {
-        for queue in queues.keys.sorted() {
+        for queue in queues.inOrder {
             let origin = try Origin(url: queue.url)
             try expireChecks(queue, &step)
-            while let waiting = queues[queue], !waiting.isEmpty {
+            while !queues[queue].isEmpty {
                 if try abandon(queue, origin, &step) { break }
                 let admission = pace.mayStart(origin, at: step.boot)
                 guard admission == .yes else {
@@ -50,19 +43,18 @@ extension LicenceMachine {
                 }
                 try start(queue, origin, &step)
             }
-            if queues[queue]?.isEmpty == true { queues[queue] = nil }
         }
     }
 
     /// Expires interactive checks past their deadline.
     private mutating func expireChecks(_ queue: BatchQueue, _ step: inout Step<Self>) throws {
-        for asked in queues[queue] ?? [] {
+        for asked in queues[queue] {
             guard case .check(let deadline) = asked.purpose else { return }
             guard deadline <= step.boot else {
                 step.wake(at: deadline)
                 continue
             }
-            queues[queue]?.removeAll { $0.isSame(asked) }
+            queues.remove(asked, from: queue)
             step.notices.append(.checked(asked.key, .unreachable(LectureError(.callbackTransfer(28)))))
         }
     }
@@ -71,15 +63,13 @@ extension LicenceMachine {
     private mutating func abandon(_ queue: BatchQueue, _ origin: Origin, _ step: inout Step<Self>) throws -> Bool {
         guard queue.run != nil, pace.openings(origin) >= settings.openings else { return false }
         let error = faults[origin] ?? LectureError(.callbackTransfer(7))
-        for asked in queues.removeValue(forKey: queue) ?? [] { try finish(asked, error, &step) }
+        for asked in queues.remove(queue) { try finish(asked, error, &step) }
         return true
     }
 
     private mutating func wait(
         _ queue: BatchQueue, _ origin: Origin, _ admission: CallbackPace.Admission, _ step: inout Step<Self>
-    )
-        throws
-    {
+    ) throws {
         switch admission {
         case .yes, .busy: return
         case .notBefore(let moment): return step.wake(at: moment)
@@ -89,7 +79,7 @@ extension LicenceMachine {
             let isTooLong = until - step.boot > settings.longestWait
             if queue.run != nil, !isTooLong { return step.wake(at: until) }
             // No other purpose waits: neither a person, nor a download that has others to fetch, nor a stored callback.
-            for asked in queues.removeValue(forKey: queue) ?? [] {
+            for asked in queues.remove(queue) {
                 try postpone(asked, error, by: until - step.boot, &step)
             }
         }
@@ -100,7 +90,7 @@ extension LicenceMachine {
         var exchange = CallbackExchange(
             id: step.newTransfer(), queue: queue, origin: origin, items: [], questions: [], started: step.boot,
             asked: step.now)
-        for asked in takeGroup(queue, origin) {
+        for asked in queues.takeGroup(queue, origin, limit: settings.groupSize) {
             guard let entry = try step.store.ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil
             else {
                 try finish(asked, LectureError(.licenceMissing), &step)
@@ -133,34 +123,5 @@ extension LicenceMachine {
         guard try step.store.contents.content(asked.key)?.isSealedElsewhere == true else { return true }
         try finish(asked, LectureError(.sealedElsewhere, detail: asked.key.text), &step)
         return false
-    }
-
-    /// The next items of a queue that share a request.
-    private mutating func takeGroup(_ queue: BatchQueue, _ origin: Origin) -> [Asked] {
-        guard var waiting = queues[queue], let first = waiting.first else { return [] }
-        var size = 1
-        if !first.isSingle, queue.rank > 0, !singles.contains(origin) {
-            size = min(settings.groupSize, waiting.prefix { !$0.isSingle }.count)
-        }
-        let group = Array(waiting.prefix(size))
-        waiting.removeFirst(size)
-        queues[queue] = waiting
-        return group
-    }
-}
-
-extension Asked {
-    /// Whether it needs a request of its own.
-    var isSingle: Bool { isAlone || isIsolated }
-
-    /// Whether it is the same request for the same purpose.
-    func isSame(_ other: Asked) -> Bool {
-        guard key == other.key else { return false }
-        return switch (purpose, other.purpose) {
-        case (.check, .check), (.grant, .grant): true
-        case (.renewal(let one), .renewal(let two)), (.regrant(let one), .regrant(let two)): one == two
-        case (.pendingCallback(let one), .pendingCallback(let two)): one.id == two.id
-        case (.check, _), (.grant, _), (.renewal, _), (.regrant, _), (.pendingCallback, _): false
-        }
     }
 }

@@ -58,11 +58,21 @@ struct CallbackClaims: Sendable {
     /// When others are looked up; nil at once.
     var lookUpAt: BootInstant?
     /// Claims of a failed step: they are in the store, but no work is being done on them.
-    var orphans: [PendingCallback] = []
+    private var orphans: [PendingCallback] = []
 
     /// No work is being done on any.
     mutating func abandon() {
         orphans += held.values
         (held, lookUpAt) = ([:], nil)
+    }
+
+    /// Releases abandoned claims.
+    mutating func releaseAbandoned(_ step: Step<LicenceMachine>) throws {
+        for callback in orphans {
+            try step.store.ledger.postponeCallback(
+                callback.id, attempts: callback.attempts, until: step.now, now: step.now,
+                error: callback.error ?? LectureError(.interrupted))
+        }
+        orphans = []
     }
 }

@@ -26,22 +26,16 @@ package struct LicenceMachine: StateMachine {
     let owner: OwnerID
     /// The pace of requests to all servers.
     var pace: CallbackPace
-    /// Servers that answer only the first item of a request.
-    var singles: Set<Origin> = []
     /// The error of the last exchange with a server.
     var faults: [Origin: LectureError] = [:]
     /// Items whose request waits.
-    var queues: [BatchQueue: [Asked]] = [:]
+    var queues = RequestQueues()
     /// Requests that are running.
     var exchanges: [TransferID: CallbackExchange] = [:]
-    /// Renewals that no step has begun.
-    private var selections: [(selection: RenewalSelection, kind: RenewalKind)] = []
     /// Renewals of this process.
-    var runs: [RenewalRunID: RunWork] = [:]
+    var runs = RenewalRuns()
     /// Pending callbacks that this process has claimed.
     var callbacks = CallbackClaims()
-    /// Claims of licences for runs whose step has failed: they are in the store, but no work is being done on them.
-    private var orphans: [(run: RenewalRunID, key: ContentKey)] = []
     /// What servers have ordered to be removed.
     var removals = OrderedRemovals()
     private var anchors = AnchorQueue()
@@ -59,9 +53,7 @@ package struct LicenceMachine: StateMachine {
     }
 
     /// Whether any request is running or waiting.
-    var isBusy: Bool {
-        !exchanges.isEmpty || !queues.isEmpty || !runs.isEmpty || !selections.isEmpty || anchors.isBusy
-    }
+    var isBusy: Bool { !exchanges.isEmpty || !queues.isEmpty || runs.isBusy || anchors.isBusy }
 
     // MARK: Machine
 
@@ -90,7 +82,7 @@ package struct LicenceMachine: StateMachine {
         case .suspected(let doubt): step.notices.append(.suspected(doubt))
         case .grant, .check: if let asked = event.asked { try ask(asked, &step) }
         case .renew(let selection, let kind):
-            selections.append((selection, kind))
+            runs.request(selection, kind)
             pace.resetBreakers()
         case .removed(let key): step.notices += removals.removed(key, at: step.boot)
         case .callbacksAdded: callbacks.lookUpAt = nil
@@ -103,7 +95,8 @@ package struct LicenceMachine: StateMachine {
     package mutating func reconcile(_ step: inout Step<Self>) throws {
         if needsRow { step.context.mustAppend = true }
         needsRow = false
-        try giveBackOrphans(&step)
+        try runs.releaseAbandoned(step)
+        try callbacks.releaseAbandoned(step)
         if step.isStopping {
             try windDown(&step)
         } else {
@@ -113,10 +106,7 @@ package struct LicenceMachine: StateMachine {
         let anchor = anchors.take(at: step.boot) { step.wake(at: $0) }
         if let anchor { step.effects.append(.keepAnchor(anchor)) }
         guard step.isStopping, exchanges.isEmpty, anchors.isSettled else { return }
-        for run in runs.values.sorted(by: { $0.id < $1.id }) { step.notices.append(.renewalStopped(run.id, run.tally)) }
-        // The next program completes the ordered removals.
-        step.notices += removals.release()
-        runs = [:]
+        step.notices += abandon()
         step.finish()
     }
 
@@ -128,28 +118,21 @@ package struct LicenceMachine: StateMachine {
         let ids = exchanges.keys.sorted { $0.value < $1.value }
         var waiting: [Asked] = []
         let lost = events.compactMap(\.asked)
-        for asked in queues.values.flatMap(\.self) + exchanges.values.flatMap(\.items) + lost {
+        for asked in queues.items + exchanges.values.flatMap(\.items) + lost {
             // Two equal requests get one answer.
             if asked.isAwaited, !waiting.contains(where: { $0.isSame(asked) }) { waiting.append(asked) }
         }
         let notices = waiting.compactMap { $0.failure(error) } + events.flatMap { keep($0) }
-        for id in runs.keys.sorted() {
-            orphans += (runs[id]?.claimed ?? []).map { (id, $0) }
-            runs[id]?.claimed = []
-            runs[id]?.claimAt = nil
-        }
+        runs.abandonClaims()
         callbacks.abandon()
-        (queues, exchanges) = ([:], [:])
+        queues.removeAll()
+        exchanges = [:]
         pace.forget()
         return (ids.isEmpty ? [] : [.exchange(.cancel(ids))], notices)
     }
 
-    /// Reports what was held back; the next program completes the ordered removals.
-    package mutating func abandon() -> [LicenceNotice] {
-        let stopped = runs.values.sorted { $0.id < $1.id }.map { LicenceNotice.renewalStopped($0.id, $0.tally) }
-        runs = [:]
-        return stopped + removals.release()
-    }
+    /// Reports what was held back; the next program continues the renewals and completes the ordered removals.
+    package mutating func abandon() -> [LicenceNotice] { runs.stop() + removals.release() }
 
     // MARK: Parts
 
@@ -170,7 +153,7 @@ package struct LicenceMachine: StateMachine {
         case .rowAppended(let anchor): anchors.add(anchor)
         case .needsRow: needsRow = true
         case .suspected(let doubt): return [.suspected(doubt)]
-        case .renew(let selection, let kind): selections.append((selection, kind))
+        case .renew(let selection, let kind): runs.request(selection, kind)
         case .removed(let key): return removals.removed(key, at: nil)
         case .callbacksAdded: callbacks.lookUpAt = nil
         case .change(let change): apply(change)
@@ -179,34 +162,24 @@ package struct LicenceMachine: StateMachine {
     }
 
     private mutating func decide(_ step: inout Step<Self>) throws {
-        for request in selections { try beginRun(request.selection, request.kind, &step) }
-        selections = []
-        try fillRuns(&step)
+        try runs.begin(&step)
+        try runs.fill(&queues, owner: owner, settings, &step)
         try fillCallbacks(&step)
         try startRequests(&step)
         reportOverdue(&step)
         // Items that failed without a request may have emptied a run.
-        guard runs.values.contains(where: { $0.claimed.isEmpty }) else { return }
-        try fillRuns(&step)
-        if runs.values.contains(where: { !$0.claimed.isEmpty }) { step.wake(at: step.boot) }
+        guard runs.hasIdleRun else { return }
+        try runs.fill(&queues, owner: owner, settings, &step)
+        if runs.hasClaims { step.wake(at: step.boot) }
     }
 
     /// Releases everything.
     private mutating func windDown(_ step: inout Step<Self>) throws {
-        for asked in queues.values.flatMap(\.self) { try giveBack(asked, &step) }
-        (selections, queues) = ([], [:])
+        for asked in queues.items { try giveBack(asked, &step) }
+        runs.cancelRequests()
+        queues.removeAll()
         let ids = exchanges.keys.sorted { $0.value < $1.value }
         if !ids.isEmpty { step.effects.append(.exchange(.cancel(ids))) }
-    }
-
-    private mutating func giveBackOrphans(_ step: inout Step<Self>) throws {
-        for (run, key) in orphans { try step.store.ledger.releaseRenewal(run, key) }
-        for callback in callbacks.orphans {
-            try step.store.ledger.postponeCallback(
-                callback.id, attempts: callback.attempts, until: step.now, now: step.now,
-                error: callback.error ?? LectureError(.interrupted))
-        }
-        (orphans, callbacks.orphans) = ([], [])
     }
 
     /// Reports exchanges whose removals take too long.
