@@ -7,22 +7,19 @@ import LectureModel
 extension LectureStream {
     /// The longest wait a server may ask a stream for; longer ones are not waited for.
     static let longestWait = Duration.seconds(10)
-    /// How often the URL is renewed, and how often another version is accepted, before that is an error.
-    static let longestChain = 3
 
     /// Starts fetching blocks.
     func begin(_ range: Range<Int>) {
         stopFetching()
-        collector = BlockCollector(range, of: blocks)
-        redirects = 0
+        request.begin(BlockCollector(range, of: blocks))
         send(to: url)
     }
 
     /// Requests the rest of the collector's blocks.
     private func send(to target: String) {
-        guard let collector else { return }
+        guard let collector = request.collector else { return }
         let id = parts.numbers.next()
-        (transfer, sentTo) = (id, target)
+        request.sent(id, to: target)
         let first = collector.position
         var expectation = Expectation(total: blocks.total, validator: validator)
         if servesRanges {
@@ -30,20 +27,19 @@ extension LectureStream {
             expectation.range = isKept ? closed : first == 0 ? nil : .from(first)
             expectation.sentIfRange = isKept
         }
-        var request = TransferRequest(
+        var exchange = TransferRequest(
             id: id, url: target, sink: BlockSink(collector, expectation, needsProof: isKept))
-        request.range = expectation.range
-        request.ifRange = expectation.sentIfRange ? validator.ifRangeValue : nil
+        exchange.range = expectation.range
+        exchange.ifRange = expectation.sentIfRange ? validator.ifRangeValue : nil
         // A stream that waits for its reader must not fill the memory of a connection that others read.
-        request.allowsHTTP2 = false
-        request.stallTimeout = parts.stallTimeout
-        parts.transport.start(request)
+        exchange.allowsHTTP2 = false
+        exchange.stallTimeout = parts.stallTimeout
+        parts.transport.start(exchange)
     }
 
     /// Ends the running request; unread data is dropped.
     func stopFetching() {
-        if let transfer { parts.transport.cancel(transfer) }
-        (transfer, collector) = (nil, nil)
+        if let transfer = request.stop() { parts.transport.cancel(transfer) }
     }
 
     /// Decides what follows an exchange.
@@ -51,7 +47,7 @@ extension LectureStream {
     /// - Parameter ending: how it ended, with no whole block left.
     /// - Throws: ``LectureError`` when nothing does.
     func resume(after ending: BlockCollector.Ending) async throws {
-        transfer = nil
+        request.ended()
         try check()
         switch ending.verdict {
         case .body(let plan): try await resume(behind: plan, ending)
@@ -59,11 +55,10 @@ extension LectureStream {
             guard !isKept || StreamVersion.isSame(validator, plan.validator) else { return try await beginAnew() }
             // From now on it is read in order; skipped data goes into the cache.
             servesRanges = false
-            collector = nil
+            request.collector = nil
         case .changed, .empty, .rangeBeyondEnd, .descriptor: try await beginAnew()
         case .redirect(let target):
-            redirects += 1
-            _ = try RedirectPolicy.follow(target, from: try Origin(url: sentTo), hop: redirects)
+            try request.follow(target)
             send(to: target)
         case .wait(let wait, let status):
             if let wait, wait.delay > Self.longestWait { throw LectureError(.status(status), detail: host) }
@@ -83,12 +78,12 @@ extension LectureStream {
 
     /// A body ended. Where a strong validator proves that the rest belongs to it, the rest is requested.
     private func resume(behind plan: BodyPlan, _ ending: BlockCollector.Ending) async throws {
-        guard let collector else { return }
+        guard let collector = request.collector else { return }
         if collector.position >= collector.end {
-            self.collector = nil
+            request.collector = nil
             return
         }
-        if ending.gained > 0 { failures = 0 }
+        if ending.gained > 0 { tries.gotBytes() }
         let error: LectureError
         switch ending.outcome.end {
         case .cancelled: throw LectureError(failure?.code ?? .closing)
@@ -98,19 +93,19 @@ extension LectureStream {
         }
         if error.code == .rangeMismatch { throw error }
         if isKept, ending.gained > 0, ending.outcome.end == .complete, servesRanges { return send(to: url) }
-        guard isKept || !readHasHandedOut else { throw error }
+        guard isKept || !returns.current else { throw error }
         try await tryAgain(error)
     }
 
     /// Retries after a pause that grows with consecutive failures.
     private func tryAgain(_ error: LectureError, after wait: Duration = .zero) async throws {
-        failures += 1
-        if failures > parts.attempts { throw error }
-        let backoff = Backoff(cap: Self.longestWait).delay(failures: failures, random: SystemRandom().next())
+        tries.failed()
+        if tries.failures > parts.attempts { throw error }
+        let backoff = Backoff(cap: Self.longestWait).delay(failures: tries.failures, random: SystemRandom().next())
         try? await Task.sleep(for: max(wait, backoff))
         try check()
-        guard isKept, servesRanges, collector != nil else {
-            collector = nil
+        guard isKept, servesRanges, request.collector != nil else {
+            request.collector = nil
             return
         }
         send(to: url)
@@ -118,18 +113,17 @@ extension LectureStream {
 
     /// The URL has expired: a gateway is asked for a new one.
     private func renew(_ error: LectureError) async throws {
-        renewals += 1
-        if renewals > Self.longestChain || url == parts.source.url { throw error }
+        if !tries.renew() || url == parts.source.url { throw error }
         let media = try await parts.source.patiently(attempts: parts.attempts)
         try check()
         guard isSame(media) else { return try await beginAnew(with: media) }
         url = media.url
-        guard collector != nil, isKept, servesRanges else {
-            guard isKept || !readHasHandedOut else { throw error }
-            collector = nil
+        guard request.collector != nil, isKept, servesRanges else {
+            guard isKept || !returns.current else { throw error }
+            request.collector = nil
             return
         }
-        redirects = 0
+        request.forgetRedirects()
         send(to: url)
     }
 
@@ -141,9 +135,9 @@ extension LectureStream {
     /// The server has another version. As long as nothing was returned it replaces the old one.
     private func beginAnew(with known: StreamSource.Media? = nil) async throws {
         let unstable = LectureError(.versionUnstable, detail: key.text)
-        changes += 1
+        let isAccepted = tries.change()
         stopFetching()
-        guard !hasHandedOut, changes <= Self.longestChain else {
+        guard !returns.any, isAccepted else {
             failure = unstable
             throw unstable
         }

@@ -37,29 +37,18 @@ public actor LectureStream {
     let parts: Parts
     let blocks: StreamBlocks
     var url: String
-    /// The URL of the running request: a redirect leads elsewhere.
-    var sentTo = ""
     var validator: Validator
     var shelf: StreamShelf
-    /// What is being fetched.
-    var collector: BlockCollector?
-    var transfer: TransferID?
+    var request = StreamRequest()
     /// Whether the server answers ranges with ranges, as far as is known.
     var servesRanges = true
-    /// Consecutive attempts without data, renewals of the URL, and other versions.
-    var failures = 0
-    var renewals = 0
-    var changes = 0
-    var redirects = 0
-    /// Whether a byte was returned, ever and by this read.
-    private(set) var hasHandedOut = false
-    private(set) var readHasHandedOut = false
+    var tries = StreamTries()
+    private(set) var returns = StreamReturns()
     /// Why nothing more is returned.
     var failure: LectureError?
     /// The block after the last one read.
     private var following: Int?
-    private var isReading = false
-    private var waiting: [Waiter<Void>] = []
+    private var turns = ReadTurns()
 
     /// The disk and the consumer block, so a stream has a queue of its own.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -73,7 +62,7 @@ public actor LectureStream {
 
     deinit {
         // There is no reader any more. The place must not stay taken until the manager is closed.
-        if let transfer { parts.transport.cancel(transfer) }
+        if let transfer = request.transfer { parts.transport.cancel(transfer) }
         if let item = shelf.place?.item.id {
             Task { [streams = parts.streams] in await streams.leave(item) }
         }
@@ -93,11 +82,11 @@ public actor LectureStream {
     ///   also while it waits for another read; other reads continue.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         try await takeTurn()
-        defer { giveTurn() }
+        defer { turns.give() }
         try check()
         let wanted = (range ?? 0..<byteCount).clamped(to: 0..<byteCount)
         guard !wanted.isEmpty else { return }
-        readHasHandedOut = false
+        returns.began()
         let last = blocks.grid.chunk(at: UInt64(wanted.upperBound - 1))
         for index in blocks.grid.chunk(at: UInt64(wanted.lowerBound))...last {
             let bytes = try await block(index, upTo: last)
@@ -105,7 +94,7 @@ public actor LectureStream {
             let place = blocks.range(of: index)
             let start = Int64(clamping: place.lowerBound)
             let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
-            (hasHandedOut, readHasHandedOut) = (true, true)
+            returns.returned()
             let piece = bytes[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
             if let counter = parts.counter {
                 try await pass(piece, counter, receive)
@@ -143,24 +132,13 @@ public actor LectureStream {
 
     private func takeTurn() async throws {
         try Task.checkCancellation()
-        guard isReading else {
-            isReading = true
-            return
-        }
-        let waiter = Waiter<Void>()
-        waiting.append(waiter)
+        guard let waiter = turns.take() else { return }
         do {
             try await waiter.value()
         } catch {
-            waiting.removeAll { $0 === waiter }
+            turns.forget(waiter)
             throw error
         }
-    }
-
-    /// Passes the turn to the first waiting read.
-    private func giveTurn() {
-        while !waiting.isEmpty { if waiting.removeFirst().answer(()) { return } }
-        isReading = false
     }
 
     func check() throws {
@@ -182,8 +160,7 @@ public actor LectureStream {
             }
             switch await piece() {
             case .block(let got, let bytes):
-                failures = 0
-                renewals = 0
+                tries.gotBlock()
                 try check()
                 await keep(bytes, as: got)
                 if got == index { return bytes }
@@ -213,17 +190,17 @@ public actor LectureStream {
 
     /// Whether the running request reaches a block soon.
     private func isFetching(_ index: Int) -> Bool {
-        guard let collector, collector.range.contains(index) else { return false }
+        guard let collector = request.collector, collector.range.contains(index) else { return false }
         let ahead = index - collector.next
         return ahead >= 0 && (ahead <= StreamAhead.waiting || !servesRanges)
     }
 
     private func piece() async -> BlockCollector.Piece {
-        guard let collector else {
+        guard let collector = request.collector else {
             let outcome = TransferOutcome(end: .cancelled, bodyBytes: 0, elapsed: .zero)
             return .ended(BlockCollector.Ending(verdict: nil, outcome: outcome, gained: 0))
         }
-        let (transport, transfer) = (parts.transport, transfer)
+        let (transport, transfer) = (parts.transport, request.transfer)
         return await withTaskCancellationHandler {
             await collector.piece()
         } onCancel: {
@@ -235,7 +212,7 @@ public actor LectureStream {
 
     /// Puts a block into the cache, if there is space.
     private func keep(_ bytes: [UInt8], as index: Int) async {
-        if isKept, let due = shelf.spaceToReserve(index, before: collector?.range.upperBound ?? 0) {
+        if isKept, let due = shelf.spaceToReserve(index, before: request.collector?.range.upperBound ?? 0) {
             do {
                 let (granted, isDiskFull) = try await parts.streams.reserveSpace(due)
                 shelf.got(granted)
