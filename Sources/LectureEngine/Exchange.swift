@@ -65,6 +65,14 @@ package enum ExchangeEffect: Equatable, Sendable {
     case cancel([TransferID])
 }
 
+extension ExchangeEffect {
+    /// Ends exchanges, the oldest first; nil for none.
+    package static func cancelling(_ ids: some Sequence<TransferID>) -> Self? {
+        let ids = ids.sorted { $0.value < $1.value }
+        return ids.isEmpty ? nil : .cancel(ids)
+    }
+}
+
 extension ExchangeEffect: CustomStringConvertible {
     /// A few words, without URLs.
     package var description: String {

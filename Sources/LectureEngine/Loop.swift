@@ -7,8 +7,8 @@ package import LectureModel
 ///
 /// So no request is sent that is not stored, and nothing is reported that a crash could undo. A step whose transaction
 /// fails (a full disk, say) never happened: the machine is the one of before it, its events wait, and it is repeated
-/// after 2, 4, 8 … up to 60 seconds. After ``patience`` failed steps in a row the machine recovers as after a crash.
-/// While the loop is stopping it then ends without the store.
+/// (``FailedSteps``). After ``FailedSteps/patience`` failed steps in a row the machine recovers as after a crash. While
+/// the loop is stopping it then ends without the store.
 ///
 /// Confined to one executor, the one on which the store's writer lives; other threads use the ``inbox``. There is no
 /// `await`, no clock and no randomness of its own: the same events at the same times give the same steps.
@@ -43,19 +43,17 @@ package final class Loop<Subject: StateMachine> {
         }
     }
 
-    /// After this many failed steps in a row nothing should wait for the store.
-    package static var patience: Int { 3 }
-
     /// The rules, and all that they remember.
     package private(set) var machine: Subject
     /// Takes events from any thread.
     package let inbox: Inbox<Subject.Event>
     private let ports: Ports
-    private var failedSteps = 0
-    /// After a failed step, the next one is not before this moment.
-    private var failedUntil: BootInstant?
+    private var failedSteps = FailedSteps()
     private var isStopping = false
     private var isStopped = false
+
+    /// Whether the last step failed, and is repeated.
+    package var isFailing: Bool { failedSteps.isFailing }
 
     /// Creates a loop. Nothing happens before the first ``commit()``.
     ///
@@ -70,7 +68,7 @@ package final class Loop<Subject: StateMachine> {
     /// Ends all work; ``StateMachineNotice/stopped`` follows.
     package func stop() {
         isStopping = true
-        (failedUntil, failedSteps) = (nil, 0)
+        failedSteps.reset()
         inbox.setNeedsStep()
     }
 
@@ -80,14 +78,14 @@ package final class Loop<Subject: StateMachine> {
     ///   next step is due at the latest, nil when only an event can change something.
     package func commit() -> CommittedStep<Subject.Effect, Subject.Notice> {
         let boot = ports.clock.boot()
-        if let until = failedUntil, boot < until { return CommittedStep(next: until) }
-        failedUntil = nil
+        if let until = failedSteps.retry, boot < until { return CommittedStep(next: until) }
+        failedSteps.began()
         let events = inbox.take()
         guard !isStopped, isStopping || !events.isEmpty || !machine.isIdle else { return CommittedStep() }
         let before = machine
         do {
             let step = try run(events)
-            failedSteps = 0
+            failedSteps.reset()
             isStopped = step.isFinished
             return CommittedStep(
                 effects: step.effects, notices: step.notices + (isStopped ? [.stopped] : []), next: step.wake)
@@ -114,18 +112,17 @@ package final class Loop<Subject: StateMachine> {
     private func failed(
         _ error: LectureError, _ events: [Subject.Event], _ boot: BootInstant
     ) -> CommittedStep<Subject.Effect, Subject.Notice> {
-        failedSteps += 1
-        let until = boot + .seconds(min(60, 1 << min(failedSteps, 6)))
-        failedUntil = until
-        guard failedSteps >= Self.patience else {
+        let until = failedSteps.failed(at: boot)
+        guard failedSteps.isRepeated else {
             inbox.putBack(events)
             return CommittedStep(notices: [.failure(error)], next: until)
         }
-        let (effects, notices) = machine.recover(losing: events, after: error)
+        let (effects, notices) = machine.recover(losing: events, after: error, at: boot)
         guard isStopping else {
             return CommittedStep(effects: effects, notices: [.failure(error)] + notices, next: until)
         }
-        (isStopped, failedUntil) = (true, nil)
+        isStopped = true
+        failedSteps.reset()
         return CommittedStep(effects: effects, notices: [.failure(error)] + notices + machine.abandon() + [.stopped])
     }
 }

@@ -52,8 +52,11 @@ package protocol StateMachine: Sendable {
     /// - Parameters:
     ///   - events: those of the failed steps.
     ///   - error: why the last step failed.
+    ///   - boot: the boot clock.
     /// - Returns: the effects that end what runs, and notices for those who would wait for nothing.
-    mutating func recover(losing events: [Event], after error: LectureError) -> (effects: [Effect], notices: [Notice])
+    mutating func recover(
+        losing events: [Event], after error: LectureError, at boot: BootInstant
+    ) -> (effects: [Effect], notices: [Notice])
 
     /// Ends without the store, which cannot be written: the next process recovers it as after a crash.
     ///

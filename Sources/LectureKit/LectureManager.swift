@@ -124,5 +124,4 @@ public actor LectureManager: CorePart {
         hub.finish()
         await observation?.flush()
     }
-
 }

@@ -95,5 +95,4 @@ actor SourceLoader: CorePart {
         try checkOutput(of: request, source)
         return try index.enqueue(request, source: source, check: .list, now: clock.now())
     }
-
 }

@@ -37,7 +37,7 @@ private struct Adder: StateMachine {
     }
 
     mutating func recover(
-        losing events: [Int], after error: LectureError
+        losing events: [Int], after error: LectureError, at boot: BootInstant
     ) -> (effects: [String], notices: [Notice]) {
         open += events.filter { $0 > 100 }
         return (events.map { "lose \($0)" }, [.failure(error)])
@@ -178,5 +178,29 @@ struct LoopTests {
         let failure = Adder.Notice.failure(LectureError(.storageFull))
         #expect(step.notices == [failure, failure, .lost(700), .stopped] && step.next == nil)
         #expect(loop.commit().notices == [])
+    }
+}
+
+/// When a step that failed is repeated.
+struct FailedStepsTests {
+    @Test func `failed steps wait longer each time, up to a minute`() {
+        let start = VirtualClock().boot()
+        var steps = FailedSteps()
+        #expect(steps.retry == nil && !steps.isRepeated && !steps.isFailing)
+        let waits = (1...8).map { _ in
+            let until = steps.failed(at: start)
+            #expect(steps.retry == until && steps.isFailing)
+            return until - start
+        }
+        #expect(waits == [2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
+        #expect(steps.isRepeated)
+        steps.began()
+        #expect(steps.retry == nil && steps.isRepeated)
+        steps.reset()
+        #expect(!steps.isRepeated)
+        for count in 1...3 {
+            steps.failed(at: start)
+            #expect(steps.isRepeated == (count == 3))
+        }
     }
 }

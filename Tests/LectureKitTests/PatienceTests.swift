@@ -1,6 +1,7 @@
 import Foundation
 import LectureKit
 import LectureModel
+import LectureSQLite
 import LectureTestSupport
 import Testing
 
@@ -72,6 +73,36 @@ struct PatienceNetTests {
         }
         #expect(error?.code == .licenceCheckDue)
         await manager.close()
+        await sandbox.stop()
+    }
+
+    @Test func `a play does not wait until a store that cannot be written can be`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https", "--licensed"]))
+        var policy = CallbackPolicy()
+        policy.checkAbuse = 1
+        try await sandbox.set(policy: policy)
+        let manager = try Self.manager(site, sandbox)
+        let key = try ContentKey("bytes-64K-3")
+        #expect(try await manager.fetch(try await sandbox.link(key: key.text)).state == .completed)
+        try await manager.licences.sendPendingCallbacks()
+        let database = try Connection(path: "\(site.store)/lecturekit.db", access: .readWrite)
+        try database.execute(
+            "CREATE TRIGGER broken BEFORE INSERT ON licence_attempt BEGIN SELECT RAISE(ABORT, 'no'); END")
+        let events = manager.events
+        let failures = Task {
+            await events.reduce(0) { count, event in
+                if case .trouble(let error) = event, error.code == .storeFailed { count + 1 } else { count }
+            }
+        }
+        let error = await #expect(throws: LectureError.self) {
+            try await manager.licences.beginPlay(key, patience: .seconds(600))
+        }
+        #expect(error?.code == .licenceCheckDue)
+        try database.execute("DROP TRIGGER broken")
+        await manager.close()
+        #expect(await failures.value == 1, "after the first failure, and not after three")
+        // The answer was kept: the server is not asked again for it.
+        #expect(try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked == 1)
         await sandbox.stop()
     }
 

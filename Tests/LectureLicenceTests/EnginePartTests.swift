@@ -45,13 +45,6 @@ struct AnchorQueueTests {
         #expect(take(after: 5) == 2 && !queue.isSettled)
     }
 
-    @Test mutating func `an answer that was lost stops no later anchor`() {
-        queue.add(Self.anchor(1))
-        #expect(take() == 1)
-        queue.forget()
-        queue.add(Self.anchor(2))
-        #expect(take() == 2)
-    }
 }
 
 /// Exchanges whose notices wait for removals.
@@ -64,8 +57,8 @@ struct OrderedRemovalsTests {
     private mutating func holds() -> Bool { removals.hold(record, of: keys, at: start) }
 
     /// A lecture is gone; the notices as words.
-    private mutating func removed(_ index: Int, after seconds: Int? = 0) -> [String] {
-        words(removals.removed(keys[index], at: seconds.map { start + .seconds($0) }))
+    private mutating func removed(_ index: Int, after seconds: Int = 0) -> [String] {
+        words(removals.removed(keys[index], at: start + .seconds(seconds)))
     }
 
     private mutating func release() -> [String] { words(removals.release()) }
@@ -88,7 +81,7 @@ struct OrderedRemovalsTests {
         #expect(removed(2) == [], "no server has ordered that")
         #expect(removed(0) == ["deleted a ended"])
         #expect(removed(0) == [], "once")
-        #expect(removed(1, after: nil) == ["exchange", "deleted b -"])
+        #expect(removed(1) == ["exchange", "deleted b -"])
         #expect(removals.overdue(.seconds(10)) == nil && release() == [])
     }
 

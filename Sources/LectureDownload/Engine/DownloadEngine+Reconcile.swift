@@ -1,3 +1,4 @@
+import LectureEngine
 package import LectureModel
 
 /// From target states to work: one idempotent function, run after every batch of events.

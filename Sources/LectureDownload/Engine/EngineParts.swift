@@ -145,30 +145,3 @@ struct Orphans: Sendable, Equatable {
     /// They are deleted.
     mutating func deleted() { isBusy = false }
 }
-
-/// Steps that could not be committed, in a row.
-struct FailedSteps: Sendable, Equatable {
-    /// How many commits may fail before a stop no longer waits for them.
-    private static let limit = 3
-    private var count = 0
-    /// The next attempt is not before this moment.
-    private var until: BootInstant?
-
-    /// When the next attempt is due; nil without a failure, or when it was made.
-    var retry: BootInstant? { until }
-
-    /// Whether it happens repeatedly, so that no caller should wait for a commit.
-    var isRepeated: Bool { count >= Self.limit }
-
-    /// An attempt begins.
-    mutating func began() { until = nil }
-
-    /// A step was committed, or the next one is to be made at once.
-    mutating func reset() { (count, until) = (0, nil) }
-
-    /// A step could not be committed.
-    mutating func failed(at boot: BootInstant) {
-        count += 1
-        until = boot + .seconds(min(60, 1 << min(count, 6)))
-    }
-}

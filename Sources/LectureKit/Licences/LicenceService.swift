@@ -132,9 +132,15 @@ final class LicenceService: @unchecked Sendable {
         for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
     }
 
-    /// Reports a store that cannot be written for several steps to callers waiting for a batch: finished work stays,
-    /// and the next run continues.
+    /// Reports a store that cannot be written. A person waits for a check, and the play could not be stored either: the
+    /// stored licence decides at once. Callers waiting for a batch are informed after several steps: finished work
+    /// stays, and the next run continues.
     private func reportFailure(_ error: LectureError) {
+        if engine.isFailing {
+            let waiters = checks.values.flatMap(\.self)
+            checks = [:]
+            for waiter in waiters { waiter.answer(.unreachable(error)) }
+        }
         guard host.stepFailed(error) else { return }
         let waiters = started + renewals.values.flatMap(\.self)
         (started, renewals) = ([], [:])

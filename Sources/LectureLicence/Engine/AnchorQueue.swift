@@ -31,9 +31,6 @@ struct AnchorQueue: Sendable {
         if error != nil { failedAt = now }
     }
 
-    /// The answer about an anchor was lost.
-    mutating func forget() { isStoring = false }
-
     /// Takes the anchor to store.
     ///
     /// - Parameters:

@@ -111,6 +111,9 @@ package final class LicenceEngine {
     /// Whether any request is running or waiting.
     package var isBusy: Bool { !inbox.isEmpty || loop.machine.isBusy }
 
+    /// Whether the last step could not be committed, and is repeated.
+    package var isFailing: Bool { loop.isFailing }
+
     // MARK: Steps
 
     /// Handles waiting events, decides what to request next, commits, and then performs the effects.

@@ -73,20 +73,10 @@ package struct LicenceMachine: StateMachine {
         case .answered(let id, let reply):
             guard let exchange = exchanges.removeValue(forKey: id) else { return }
             try answered(exchange, reply, &step)
-        case .anchored(let error):
-            anchors.stored(error, at: step.boot)
-            if let error { step.notices.append(.failure(error)) }
-        case .rowAppended(let anchor): anchors.add(anchor)
-        case .needsRow: needsRow = true
         case .witnessed(let date, let boot): step.context.witnessed(date, at: boot)
-        case .suspected(let doubt): step.notices.append(.suspected(doubt))
         case .grant, .check: if let asked = event.asked { try ask(asked, &step) }
-        case .renew(let selection, let kind):
-            runs.request(selection, kind)
-            pace.resetBreakers()
-        case .removed(let key): step.notices += removals.removed(key, at: step.boot)
-        case .callbacksAdded: callbacks.lookUpAt = nil
-        case .change(let change): apply(change)
+        case .anchored, .rowAppended, .needsRow, .suspected, .renew, .removed, .callbacksAdded, .change:
+            step.notices += accept(event, at: step.boot)
         }
     }
 
@@ -102,7 +92,7 @@ package struct LicenceMachine: StateMachine {
         } else {
             try decide(&step)
         }
-        if let anchor = try step.context.end({ [step] in step.random() }) { anchors.add(anchor) }
+        if let anchor = try step.context.end(step.random) { anchors.add(anchor) }
         let anchor = anchors.take(at: step.boot) { step.wake(at: $0) }
         if let anchor { step.effects.append(.keepAnchor(anchor)) }
         guard step.isStopping, exchanges.isEmpty, anchors.isSettled else { return }
@@ -113,22 +103,22 @@ package struct LicenceMachine: StateMachine {
     /// Requests are cancelled, and claims released later. Checks and grants are reported as failed, since someone waits
     /// for them; renewals continue.
     package mutating func recover(
-        losing events: [LicenceEvent], after error: LectureError
+        losing events: [LicenceEvent], after error: LectureError, at boot: BootInstant
     ) -> (effects: [LicenceEffect], notices: [LicenceNotice]) {
-        let ids = exchanges.keys.sorted { $0.value < $1.value }
+        let cancelling = ExchangeEffect.cancelling(exchanges.keys)
         var waiting: [Asked] = []
         let lost = events.compactMap(\.asked)
         for asked in queues.items + exchanges.values.flatMap(\.items) + lost {
             // Two equal requests get one answer.
             if asked.isAwaited, !waiting.contains(where: { $0.isSame(asked) }) { waiting.append(asked) }
         }
-        let notices = waiting.compactMap { $0.failure(error) } + events.flatMap { keep($0) }
+        let notices = waiting.compactMap { $0.failure(error) } + events.flatMap { accept($0, at: boot) }
         runs.abandonClaims()
         callbacks.abandon()
         queues.removeAll()
         exchanges = [:]
         pace.forget()
-        return (ids.isEmpty ? [] : [.exchange(.cancel(ids))], notices)
+        return (cancelling.map { [.exchange($0)] } ?? [], notices)
     }
 
     /// Reports what was held back; the next program continues the renewals and completes the ordered removals.
@@ -145,16 +135,20 @@ package struct LicenceMachine: StateMachine {
         }
     }
 
-    /// Takes over what an event means without the store, which no step could write.
-    private mutating func keep(_ event: LicenceEvent) -> [LicenceNotice] {
+    /// Applies what needs no row.
+    private mutating func accept(_ event: LicenceEvent, at boot: BootInstant) -> [LicenceNotice] {
         switch event {
-        case .answered, .witnessed, .grant, .check: return []
-        case .anchored: anchors.forget()
+        case .answered, .witnessed, .grant, .check: break
+        case .anchored(let error):
+            anchors.stored(error, at: boot)
+            if let error { return [.failure(error)] }
         case .rowAppended(let anchor): anchors.add(anchor)
         case .needsRow: needsRow = true
         case .suspected(let doubt): return [.suspected(doubt)]
-        case .renew(let selection, let kind): runs.request(selection, kind)
-        case .removed(let key): return removals.removed(key, at: nil)
+        case .renew(let selection, let kind):
+            runs.request(selection, kind)
+            pace.resetBreakers()
+        case .removed(let key): return removals.removed(key, at: boot)
         case .callbacksAdded: callbacks.lookUpAt = nil
         case .change(let change): apply(change)
         }
@@ -178,8 +172,7 @@ package struct LicenceMachine: StateMachine {
         for asked in queues.items { try giveBack(asked, &step) }
         runs.cancelRequests()
         queues.removeAll()
-        let ids = exchanges.keys.sorted { $0.value < $1.value }
-        if !ids.isEmpty { step.effects.append(.exchange(.cancel(ids))) }
+        if let cancelling = ExchangeEffect.cancelling(exchanges.keys) { step.effects.append(.exchange(cancelling)) }
     }
 
     /// Reports exchanges whose removals take too long.

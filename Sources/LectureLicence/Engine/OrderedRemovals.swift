@@ -37,11 +37,11 @@ struct OrderedRemovals: Sendable {
     ///
     /// - Parameters:
     ///   - key: the lecture; any, also one that no server has ordered to be removed.
-    ///   - now: the boot clock; nil when it is not known.
+    ///   - now: the boot clock.
     /// - Returns: the exchanges that waited for nothing else, and its own notice.
-    mutating func removed(_ key: ContentKey, at now: BootInstant?) -> [LicenceNotice] {
+    mutating func removed(_ key: ContentKey, at now: BootInstant) -> [LicenceNotice] {
         guard let message = messages.removeValue(forKey: key) else { return [] }
-        removedAt = now ?? removedAt
+        removedAt = now
         for index in held.indices { held[index].waiting.remove(key) }
         defer { held.removeAll(where: \.waiting.isEmpty) }
         return held.filter(\.waiting.isEmpty).map { .exchange($0.record) } + [.deleted(key, message: message)]

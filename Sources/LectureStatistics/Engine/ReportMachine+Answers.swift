@@ -81,9 +81,7 @@ extension ReportMachine {
     /// Stores what is final, and continues with the rest of the request.
     private mutating func advance(
         _ inFlightBatch: InFlightBatchWork, _ verdict: SendVerdict, _ answer: SendAnswer, _ step: inout Step<Self>
-    )
-        throws
-    {
+    ) throws {
         var inFlightBatch = inFlightBatch
         var newID: String?
         if answer.status == 415, !inFlightBatch.frozen.encoding.isEmpty {

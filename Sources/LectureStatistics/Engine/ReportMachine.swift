@@ -66,11 +66,19 @@ package struct ReportMachine: StateMachine {
     /// Applies a reply, or accepts a request of the application.
     package mutating func handle(_ event: ReportEvent, _ step: inout Step<Self>) throws {
         switch event {
-        case .send(let order): requests.append(order)
-        case .setTimeouts(let stall, let total): (settings.stallTimeout, settings.totalTimeout) = (stall, total)
+        case .send, .setTimeouts: accept(event)
         case .answered(let id, let reply):
             guard let inFlightBatch = exchanges.removeValue(forKey: id) else { return }
             try answered(inFlightBatch, reply, &step)
+        }
+    }
+
+    /// Applies what needs no row.
+    private mutating func accept(_ event: ReportEvent) {
+        switch event {
+        case .send(let order): requests.append(order)
+        case .setTimeouts(let stall, let total): (settings.stallTimeout, settings.totalTimeout) = (stall, total)
+        case .answered: break
         }
     }
 
@@ -91,21 +99,15 @@ package struct ReportMachine: StateMachine {
 
     /// Requests are cancelled, and released later, so that they are sent again under their ids. Orders continue.
     package mutating func recover(
-        losing events: [ReportEvent], after error: LectureError
+        losing events: [ReportEvent], after error: LectureError, at boot: BootInstant
     ) -> (effects: [ExchangeEffect], notices: [ReportNotice]) {
-        for event in events {
-            switch event {
-            case .send(let order): requests.append(order)
-            case .setTimeouts(let stall, let total): (settings.stallTimeout, settings.totalTimeout) = (stall, total)
-            case .answered: break
-            }
-        }
-        let ids = exchanges.keys.sorted { $0.value < $1.value }
+        for event in events { accept(event) }
+        let cancelling = ExchangeEffect.cancelling(exchanges.keys)
         orphans.formUnion(inFlightBatches.keys)
         orphans.formUnion(aside.keys)
         (inFlightBatches, aside, exchanges) = ([:], [:], [:])
         for target in targets.keys { targets[target]?.forgetRequests() }
-        return (ids.isEmpty ? [] : [.cancel(ids)], [])
+        return (cancelling.map { [$0] } ?? [], [])
     }
 
     /// Ends all orders where they are.
@@ -120,8 +122,7 @@ package struct ReportMachine: StateMachine {
 
     /// Releases everything.
     private mutating func windDown(_ step: inout Step<Self>) throws {
-        let ids = exchanges.keys.sorted { $0.value < $1.value }
-        if !ids.isEmpty { step.effects.append(.cancel(ids)) }
+        if let cancelling = ExchangeEffect.cancelling(exchanges.keys) { step.effects.append(cancelling) }
         for inFlightBatch in inFlightBatches.values where !inFlightBatch.isRunning {
             try release(inFlightBatch.id, step)
         }

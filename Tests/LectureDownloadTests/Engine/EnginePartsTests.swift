@@ -72,23 +72,4 @@ struct EnginePartsTests {
         orphans.deleted()
         #expect(orphans.activeCount == 0)
     }
-
-    @Test func `failed steps wait longer each time, up to a minute`() {
-        var steps = FailedSteps()
-        #expect(steps.retry == nil && !steps.isRepeated)
-        let waits = (1...8).map { _ in
-            steps.failed(at: Self.boot(0))
-            return (steps.retry ?? Self.boot(0)) - Self.boot(0)
-        }
-        #expect(waits == [2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
-        #expect(steps.isRepeated)
-        steps.began()
-        #expect(steps.retry == nil && steps.isRepeated)
-        steps.reset()
-        #expect(!steps.isRepeated)
-        for count in 1...3 {
-            steps.failed(at: Self.boot(0))
-            #expect(steps.isRepeated == (count == 3))
-        }
-    }
 }

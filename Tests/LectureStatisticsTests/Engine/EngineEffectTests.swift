@@ -69,8 +69,8 @@ struct EngineEffectTests {
         let loop = world.process.loop
         world.process.performer.perform(.send(try request(loop.commit().effects)))
         world.process.outbox.failsCommits = true
-        world.run(for: .seconds(300)) { $0.process.failures > Loop<ReportMachine>.patience }
-        #expect(world.process.failures > Loop<ReportMachine>.patience)
+        world.run(for: .seconds(300)) { $0.process.failures > FailedSteps.patience }
+        #expect(world.process.failures > FailedSteps.patience)
         world.process.outbox.failsCommits = false
         world.run { $0.process.ends.count == 1 }
         #expect(world.process.ends.map(\.delivered) == [1])
