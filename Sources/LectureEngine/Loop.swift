@@ -54,6 +54,8 @@ package final class Loop<Subject: StateMachine> {
 
     /// Whether the last step failed, and is repeated.
     package var isFailing: Bool { failedSteps.isFailing }
+    /// Whether several steps have failed in a row, so that nothing should wait for the next one.
+    package var isFailingRepeatedly: Bool { failedSteps.isRepeated }
 
     /// Creates a loop. Nothing happens before the first ``commit()``.
     ///

@@ -162,7 +162,7 @@ extension LectureManager.Downloads {
             outcome = .damaged
         }
         switch outcome {
-        case .alreadyComplete: try service.engine.publish(id)
+        case .alreadyComplete: service.engine.publish(id)
         case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
         case .added, .resumed, .alreadyQueued, .outdated, .damaged:
             if check == .head { comparer.assumeIsolated { $0.wantsHead(id) } }

@@ -257,7 +257,7 @@ actor SourceComparer: CorePart, SourceChecking {
     private func reportUnchanged(_ id: ContentID) -> RefreshOutcome {
         guard let content = (try? index.item(id))??.content, content.state == .completed else { return .unchanged }
         // The request may have named an output path.
-        try? service?.engine.publish(id)
+        service?.engine.publish(id)
         hub.send(.unchanged(content))
         return .unchanged
     }

@@ -100,20 +100,6 @@ extension DeletionPurpose: CustomStringConvertible {
     }
 }
 
-// MARK: Queueing
-
-extension DownloadEngine {
-    /// Ends exchanges after the commit.
-    func cancel(_ ids: [TransferID]) {
-        if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
-    }
-
-    /// Commands the part file of a resource after the commit.
-    func command(_ resource: ResourceWork, _ command: PartCommand) {
-        effects.append(.part(PartHandle(token: resource.token, file: resource.part), command))
-    }
-}
-
 // MARK: Performing
 
 extension DownloadEngine {

@@ -1,3 +1,4 @@
+import LectureEngine
 package import LectureModel
 
 /// The engine's settings. Every value has an option on the command line or in the configuration.
@@ -57,7 +58,8 @@ package struct PartToken: Hashable, Sendable {
     package let value: UInt64
 }
 
-/// Results of transfers, of the disk and of work done elsewhere. Queued by any thread, handled in order.
+/// Results of transfers, of the disk and of work done elsewhere, and requests of the application. Queued by any thread,
+/// handled in order.
 package enum EngineEvent: Sendable {
     /// A transfer's header was judged.
     case head(TransferID, ResponseVerdict, status: Int)
@@ -77,6 +79,12 @@ package enum EngineEvent: Sendable {
     case resolved(ContentID, urls: [String], LectureError?)
     /// A request for the licence server's grant is over.
     case granted(ContentID, GrantAnswer)
+    /// This program changed a target state in the store.
+    case targetsChanged
+    /// The application changed the settings.
+    case configured(DownloadSettings)
+    /// The application asks to publish a complete lecture.
+    case publish(ContentID)
 }
 
 /// The outcome of a grant request.
@@ -179,6 +187,11 @@ package enum EngineNotice: Sendable {
     case storeFailed(LectureError)
     /// All work that ``DownloadEngine/stop()`` ended is finished; the engine is idle.
     case stopped
+}
+
+extension EngineNotice: StateMachineNotice {
+    /// The store could not be written; the step is repeated.
+    package static func failure(_ error: LectureError) -> Self { .storeFailed(error) }
 }
 
 /// Runs blocking work away from the engine's executor and queues the event it returns.

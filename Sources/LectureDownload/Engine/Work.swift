@@ -1,12 +1,14 @@
 import LectureModel
 
 /// One item the engine has leased, in memory.
-final class ItemWork {
+struct ItemWork: Sendable {
     let id: ContentID
     var record: ItemRecord
     var machine: ItemMachine
     var version: VersionID?
     var resources: [ResourceWork] = []
+    /// Those of a version that was discarded in this step.
+    private var discarded: [ResourceWork] = []
     var loader = LoaderWork()
     var renewal = URLRenewal()
     var restarts = Restarts()
@@ -34,9 +36,68 @@ final class ItemWork {
     /// Whether all its bytes were received.
     var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) }
     var media: ResourceWork? { resources.first { $0.record.role == .media } }
+    /// Its resources, by name.
+    var tokens: [PartToken] { resources.map(\.token) }
+
+    /// Whether a resource belongs to the version that is being built.
+    func has(_ token: PartToken) -> Bool { resources.contains { $0.token == token } }
+
+    /// A resource of the version that is being built, or of one that was discarded in this step.
+    subscript(token: PartToken) -> ResourceWork {
+        get { resources.first { $0.token == token } ?? discarded[discardedPosition(of: token)] }
+        _modify {
+            if let position = resources.firstIndex(where: { $0.token == token }) {
+                yield &resources[position]
+            } else {
+                yield &discarded[discardedPosition(of: token)]
+            }
+        }
+    }
+
+    private func discardedPosition(of token: PartToken) -> Int {
+        guard let position = discarded.firstIndex(where: { $0.token == token }) else {
+            preconditionFailure("a resource of another item")
+        }
+        return position
+    }
+
+    /// The version that is being built is discarded.
+    mutating func discardVersion() {
+        discarded += resources
+        (version, resources) = (nil, [])
+        report.restarted()
+    }
+
+    /// The step is over: nothing refers to the resources of a discarded version any more.
+    mutating func forgetDiscarded() { discarded = [] }
 
     /// Bytes received so far, those of running transfers included.
     var receivedBytes: Int64 { resources.reduce(0) { $0 + $1.receivedBytes } }
+
+    /// Bytes of files of unknown length, which no quota has counted yet. Received bytes that are not committed also use
+    /// space.
+    ///
+    /// - Parameter position: where the body of one has just ended; 0 during the transfer.
+    /// - Returns: the sum of these files.
+    func unplannedBytes(endingAt position: UInt64 = 0) -> UInt64 {
+        resources.filter { $0.machine.isFetching && $0.record.total == nil }
+            .reduce(0) { $0 + max($1.book.committedBytes, position, $1.furthestPosition) }
+    }
+
+    /// What is shown of it.
+    var progress: DownloadProgress {
+        var progress = DownloadProgress(
+            key: record.content.key, title: record.content.title, state: machine.status.state)
+        progress.bytes = report.bytes
+        progress.total = totalBytes
+        progress.bytesPerSecond = report.speed.bytesPerSecond
+        if let total = progress.total, progress.bytesPerSecond >= 1 {
+            progress.remaining = .seconds(Double(max(0, total - progress.bytes)) / progress.bytesPerSecond)
+        }
+        progress.committedChunks = resources.reduce(0) { $0 + $1.book.committed.count }
+        progress.totalChunks = resources.reduce(0) { $0 + ($1.book.chunkCount ?? 0) }
+        return progress
+    }
 
     /// Bytes of all resources, once that of the media is known.
     var totalBytes: Int64? {
@@ -203,7 +264,7 @@ struct Redirect: Sendable, Equatable {
 }
 
 /// One resource of an item, in memory.
-final class ResourceWork {
+struct ResourceWork: Sendable {
     let token: PartToken
     let part: any PartFile
     var record: ResourceRecord
@@ -277,13 +338,14 @@ final class ResourceWork {
     /// Assigns absent chunks to a new transfer, or half of the largest remainder.
     ///
     /// - Returns: nil when there is too little left to share.
-    func take(_ id: TransferID) -> RangeBook.Assignment? {
+    mutating func take(_ id: TransferID) -> RangeBook.Assignment? {
         if let run = chunks.book.begin(id, started: chunks.remainders.keys) { return run }
         guard !sinks.isEmpty else { return nil }
         // With a chunk's length on each side a split always gains; below that the tail is not split.
-        let grid = book.grid
+        let (sinks, grid) = (sinks, book.grid)
         let minimum = max(grid.length, RangeSink.blockBytes)
-        guard let cut = chunks.book.split(id, minimum: minimum, position: position) else { return nil }
+        let cut = chunks.book.split(id, minimum: minimum) { sinks[$0]?.position ?? 0 }
+        guard let cut else { return nil }
         guard let victim = sinks[cut.victim] else {
             chunks.book.giveBack(taker: id, to: cut.victim)
             return nil
@@ -296,15 +358,29 @@ final class ResourceWork {
         if border > cut.victimEnd { chunks.book.moveBorder(victim: cut.victim, taker: id, to: border) }
         return book.assignments[id]
     }
+
+    /// Bytes of progress that a transfer made. When the whole is sent again, bytes that are there already and bytes of
+    /// incomplete chunks do not count: otherwise a server that always cuts would be retried forever.
+    func gain(_ transfer: TransferWork, _ report: TransferReport) -> UInt64 {
+        let isRepeated = transfer.sink.asked.range == nil && transfer.span.receivedBefore > 0
+        let chunks = book.receivedBytes
+        let repeated = chunks - min(chunks, transfer.span.receivedBefore)
+        switch report.verdict {
+        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.span.start)
+        case .noRanges: return repeated
+        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+            return 0
+        }
+    }
 }
 
 /// One running transfer.
-struct TransferWork {
+struct TransferWork: Sendable {
     let id: TransferID
-    weak var item: ItemWork?
+    /// The claim of the item that it was started for: a later claim of the same item does not know it.
+    let claim: ContentLease
     /// Nil for a gateway's loader.
-    weak var resource: ResourceWork?
-    let isLoader: Bool
+    let resource: PartToken?
     let sink: RangeSink
     let lease: URLLeaseID?
     let origin: Origin
@@ -316,6 +392,22 @@ struct TransferWork {
     let usesHTTP2: Bool
     /// Bytes that the statistics have counted.
     var countedBytes: Int64 = 0
+
+    /// Whether a gateway is asked for the descriptor.
+    var isLoader: Bool { resource == nil }
+}
+
+extension Attempt {
+    /// How a transfer went, for the item's history.
+    init(_ transfer: TransferWork, _ report: TransferReport) {
+        self.init(at: transfer.startedAt, origin: transfer.origin.text, decision: Decision.continued.rawValue)
+        duration = report.outcome.elapsed
+        status = report.status
+        bytes = report.outcome.bodyBytes
+        rangeFirst = Int64(clamping: transfer.span.start)
+        rangeCount = transfer.span.count.map { Int64(clamping: $0) }
+        if case .failed(let curl, let detail) = report.outcome.end { (curlCode, self.detail) = (curl, detail) }
+    }
 }
 
 /// What a transfer requests, and what was there before.

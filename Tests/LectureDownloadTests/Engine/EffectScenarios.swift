@@ -110,32 +110,67 @@ struct EffectScenarios {
         #expect(deleting.count == 1 && !paths.isEmpty)
     }
 
-    @Test func `a failed commit performs none of its effects, and ends what had been started`() throws {
+    /// A download that runs and another that is wanted, when commits begin to fail. Every statement succeeds, so that
+    /// the step has decided to start the other transfer when the commit fails.
+    private func sceneWithFailingCommits() throws -> (scene: Scene, running: TransferID) {
         let (scene, _) = try FetchingScenarios.scene(chunks: 6)
-        StoreScenarios.slow(scene)
+        scene.network.script = { _, _, answer in
+            var slow = answer
+            slow.pace = 4 << 10
+            return slow
+        }
         try scene.want(Self.url)
         scene.work(for: .milliseconds(500))
-        let transfer = try #require(scene.network.requests.last).id
-        let other = "http://other.example/week-2.mp4"
-        scene.network.files[other] = ServedFile(lectureBytes(100_000))
-        try scene.want(other)
-        // Every statement succeeds, so the step has decided to start the other transfer when the commit fails.
+        let running = try #require(scene.network.requests.last).id
+        scene.network.files[Self.other] = ServedFile(lectureBytes(100_000))
+        try scene.want(Self.other)
         let store = scene.index.connection
         try store.execute("CREATE TABLE early(id INTEGER PRIMARY KEY)")
         try store.execute("CREATE TABLE late(id REFERENCES early(id) DEFERRABLE INITIALLY DEFERRED)")
         try store.execute("CREATE TRIGGER broken AFTER UPDATE ON content BEGIN INSERT INTO late VALUES (7); END")
+        return (scene, running)
+    }
+
+    private static let other = "http://other.example/week-2.mp4"
+
+    private func hasFailed(_ step: CommittedStep<DownloadEffect, EngineNotice>) -> Bool {
+        step.notices.contains { if case .storeFailed = $0 { true } else { false } }
+    }
+
+    @Test func `a failed commit performs none of its effects, and what runs goes on`() throws {
+        let (scene, _) = try sceneWithFailingCommits()
         let failed = perform(scene)
-        #expect(failed.notices.contains { if case .storeFailed = $0 { true } else { false } })
-        let parts = failed.effects.compactMap { if case .part(let part, _) = $0 { part } else { nil } }
-        // The second part file is that of the item which the failed step had claimed.
-        #expect(parts.count == 2)
-        let closing = parts.map { DownloadEffect.part($0, .close(deleting: false)) }
-        #expect(failed.effects == [.transfer(.cancel([transfer]))] + closing)
-        #expect(scene.network.requests(for: other).isEmpty)
+        #expect(hasFailed(failed) && failed.effects == [])
         #expect(perform(scene).effects == [], "the next step waits")
-        try store.execute("DROP TRIGGER broken")
+        try scene.index.connection.execute("DROP TRIGGER broken")
         scene.work(for: .seconds(5))
-        #expect(scene.network.requests(for: other).count == 1, "decided again, and started once")
+        #expect(scene.network.requests(for: Self.other).count == 1, "decided again, and started once")
+        try scene.rest()
+        #expect(scene.network.requests(for: Self.url).count == 1, "was never interrupted")
+        #expect(try scene.contradictions() == [])
+    }
+
+    @Test func `after three failed commits all that runs is ended, and started again from the store`() throws {
+        let (scene, running) = try sceneWithFailingCommits()
+        var failed: [[DownloadEffect]] = []
+        for _ in 0..<5_000 where failed.count < 3 {
+            let step = perform(scene)
+            if hasFailed(step) { failed.append(step.effects) }
+            scene.advance([])
+        }
+        let last = try #require(failed.last)
+        #expect(failed.count == 3 && failed.dropLast() == [[], []])
+        // The other item was never claimed by a step that was committed: it has no part file.
+        let part = try #require(partFile(last))
+        #expect(last == [.transfer(.cancel([running])), .part(part, .close(deleting: false))])
+        #expect(scene.network.requests(for: Self.other).isEmpty)
+        #expect(scene.program.engine.isFailing && scene.program.engine.activeCount == 0)
+        try scene.index.connection.execute("DROP TRIGGER broken")
+        try scene.rest()
+        #expect(scene.network.requests(for: Self.url).count > 1)
+        #expect(scene.network.requests(for: Self.other).count == 1)
+        #expect(try scene.contradictions() == [])
+        #expect(!scene.program.engine.isRecovering)
     }
 
     @Test func `effects differ in every value, and are described without URLs`() throws {

@@ -1,101 +1,102 @@
+import LectureEngine
 import LectureModel
 
 /// Loading, versions, and the end of work on an item.
-extension DownloadEngine {
+extension ItemStep {
     // MARK: Loading
 
     /// Handles the gateway's answer or its absence.
-    func loaderEnded(
-        _ transfer: TransferWork, _ report: TransferReport, _ item: ItemWork, now: Timestamp
+    mutating func loaderEnded(
+        _ transfer: TransferWork, _ report: TransferReport
     ) throws -> Decision {
         let isLate = item.isEnding || item.loader.running != nil
         let ended = EndedLoader(
             report, host: transfer.origin.host, isLate: isLate, isKnown: !item.resources.isEmpty)
         switch ended.ruling {
         case .proceed(let decision): return decision
-        case .tryAgain(let error): return try tryAgain(nil, of: item, error, now: now)
-        case .fail(let error): return try loaderFailed(item, error)
-        case .readDescriptor(let document): return try descriptorCame(document, item, host: ended.host, now: now)
+        case .tryAgain(let error): return try tryAgain(nil, error)
+        case .fail(let error): return try loaderFailed(error)
+        case .readDescriptor(let document): return try descriptorCame(document, host: ended.host)
         case .takeAsMedia:
-            try beginVersion(item, requests: [item.record.directResource], now: now)
+            try beginVersion(requests: [item.record.directResource])
             return .media
-        case .follow(let target): return try followLoader(target, transfer, item)
+        case .follow(let target): return try followLoader(target, transfer)
         case .wait(let wait, let status):
-            return try serverAsksToWait(wait, status: status, transfer, item, now: now)
+            return try serverAsksToWait(wait, status: status, transfer)
         }
     }
 
-    private func followLoader(_ target: String, _ transfer: TransferWork, _ item: ItemWork) throws -> Decision {
+    private mutating func followLoader(_ target: String, _ transfer: TransferWork) throws -> Decision {
         do throws(LectureError) {
             item.loader.follow(try redirect(to: target, of: transfer))
             return .redirect
         } catch {
-            return try loaderFailed(item, error)
+            return try loaderFailed(error)
         }
     }
 
-    private func loaderFailed(_ item: ItemWork, _ error: LectureError) throws -> Decision {
-        try end(item, item.machine.failed(error))
+    private mutating func loaderFailed(_ error: LectureError) throws -> Decision {
+        try end(item.machine.failed(error))
         return .failed
     }
 
     /// A link that was taken for media turned out to be a gateway's.
-    func descriptorInsteadOfMedia(
-        _ document: [UInt8], _ item: ItemWork, now: Timestamp
+    mutating func descriptorInsteadOfMedia(
+        _ document: [UInt8]
     ) throws -> Decision {
-        try abandonVersion(item)
-        return try descriptorCame(document, item, host: "", now: now)
+        try abandonVersion()
+        return try descriptorCame(document, host: "")
     }
 
-    private func descriptorCame(
-        _ document: [UInt8], _ item: ItemWork, host: String, now: Timestamp
+    private mutating func descriptorCame(
+        _ document: [UInt8], host: String
     ) throws -> Decision {
         let descriptor: ContentDescriptor
         do throws(LectureError) {
             descriptor = try ContentDescriptor(document)
         } catch {
-            try end(item, item.machine.failed(LectureError(error.code, detail: host, cause: error.cause)))
+            try end(item.machine.failed(LectureError(error.code, detail: host, cause: error.cause)))
             return .failed
         }
         if let code = descriptor.refusal {
-            try end(item, item.machine.failed(LectureError(code, detail: host)))
+            try end(item.machine.failed(LectureError(code, detail: host)))
             return .failed
         }
-        if try endsRefused(descriptor, item) { return .refused }
+        if try endsRefused(descriptor) { return .refused }
         item.record.isGateway = true
         item.loader.answered()
         let requests = descriptor.requests(expecting: item.record)
         if let media = item.media {
-            if describesSameBytes(requests.first, media), !unbinds(descriptor.facts, item) {
+            if describesSameBytes(requests.first, media), !unbinds(descriptor.facts) {
                 // Only the URLs were renewed; committed bytes are kept.
-                try replaceURLs(media, of: item, urls: descriptor.mediaURLs)
+                try replaceURLs(media.token, urls: descriptor.mediaURLs)
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
                 }
-                try recordLicence(descriptor, of: item, key: item.record.content.key)
-                try apply(item, item.machine.sourceKnown(), now: now)
+                try recordLicence(descriptor, key: item.record.content.key)
+                try apply(item.machine.sourceKnown())
                 return .renewed
             }
-            try abandonVersion(item)
+            try abandonVersion()
         }
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
-            drop(item)
-            try settle(on: other, item.record, requests.first, now: now)
+            drop()
+            try settle(on: other, item.record, requests.first)
             return .merged
         }
-        try recordLicence(descriptor, of: item, key: descriptor.facts.key ?? item.record.content.key)
+        try recordLicence(descriptor, key: descriptor.facts.key ?? item.record.content.key)
         item.record.isLoaded = true
         if let title = descriptor.facts.title { item.record.content.title = title }
         if let key = descriptor.facts.key { item.record.content.key = key }
-        try beginVersion(item, requests: requests, now: now)
-        try apply(item, item.machine.sourceKnown(), now: now)
+        try beginVersion(requests: requests)
+        try apply(item.machine.sourceKnown())
         return .loaded
     }
 
     /// A link turned out to lead to another lecture, which may be complete. The link's request applies to that one.
-    private func settle(
-        on other: ContentID, _ link: ItemRecord, _ media: ResourceRequest?, now: Timestamp
+    private mutating func settle(
+        on other: ContentID, _ link: ItemRecord, _ media: ResourceRequest?
     ) throws {
         switch try index.request(other, sha256: link.expectedSHA256, bytes: link.expectedBytes, now: now) {
         case .alreadyComplete:
@@ -103,16 +104,16 @@ extension DownloadEngine {
             if media?.describes(version.media) == false {
                 // The gateway describes a newer version.
                 try index.supersede(other, version: version.id, by: .newerAtSource, now: now)
-                notices.append(.outdated(other))
+                step.notices.append(.outdated(other))
                 return
             }
             // This link may have come with an output path.
-            try publish(other)
+            try shared.files.publish(other, &step)
             let unknown = version.media.sha256 == nil ? media?.expectedSHA256 : nil
-            notices.append(.alreadyComplete(other, unknownDigest: unknown))
-        case .checking: notices.append(.alreadyComplete(other, unknownDigest: link.expectedSHA256))
-        case .outdated: notices.append(.outdated(other))
-        case .damaged: notices.append(.changed(other))
+            step.notices.append(.alreadyComplete(other, unknownDigest: unknown))
+        case .checking: step.notices.append(.alreadyComplete(other, unknownDigest: link.expectedSHA256))
+        case .outdated: step.notices.append(.outdated(other))
+        case .damaged: step.notices.append(.changed(other))
         case .added, .alreadyQueued, .resumed: break
         }
     }
@@ -125,107 +126,104 @@ extension DownloadEngine {
     }
 
     /// Whether a lecture with sealed files would get another key, to which they are not bound.
-    private func unbinds(_ facts: ContentFacts, _ item: ItemWork) -> Bool {
+    private func unbinds(_ facts: ContentFacts) -> Bool {
         guard let key = facts.key, key != item.record.content.key, !item.record.isLoaded else { return false }
         return item.resources.contains { $0.cipher != nil || $0.record.seal != .plain }
     }
 
     // MARK: Versions
 
-    func beginVersion(_ item: ItemWork, requests: [ResourceRequest], now: Timestamp) throws {
+    mutating func beginVersion(requests: [ResourceRequest]) throws {
         let version = try index.beginVersion(item.lease, requests: requests, now: now)
         item.version = version
-        item.resources = try index.resources(version).map { try resourceWork($0, item) }
+        item.resources = try index.resources(version).map { try resourceWork($0) }
     }
 
     /// A resource has changed on the server. An optional one fails alone, since a picture must not cost a lecture its
     /// bytes.
-    func changed(
-        _ resource: ResourceWork, of item: ItemWork, because error: LectureError, now: Timestamp
+    mutating func changed(
+        _ resource: PartToken, because error: LectureError
     ) throws -> Decision {
-        guard resource.record.role.isRequired else { return try resourceFailed(resource, of: item, error) }
-        return try restart(item, because: error, now: now)
+        guard item[resource].record.role.isRequired else { return try resourceFailed(resource, error) }
+        return try restart(because: error)
     }
 
     /// Discards the version being built and its files; a new version starts.
-    func restart(_ item: ItemWork, because error: LectureError, now: Timestamp) throws -> Decision {
+    mutating func restart(because error: LectureError) throws -> Decision {
         item.restarts.count += 1
         let ruling = DiscardedVersion(
             because: error, count: item.restarts.count, isGateway: item.record.isGateway,
             urlsDisagree: item.resources.contains(where: \.sources.hasDisagreement)
         ).ruling
         switch ruling {
-        case .failItem(let error): try end(item, item.machine.failed(error), discarding: true)
+        case .failItem(let error): try end(item.machine.failed(error), discarding: true)
         case .askGateway, .fetchAgain:
             let requests = item.resources.map(\.request)
             // Over one connection all bytes come from one server.
             if item.resources.contains(where: \.connections.wasParallel) { item.restarts.isUneven = true }
-            try abandonVersion(item)
-            if ruling == .fetchAgain { try beginVersion(item, requests: requests, now: now) }
+            try abandonVersion()
+            if ruling == .fetchAgain { try beginVersion(requests: requests) }
             // Without a version the next `advance` asks the gateway, which may describe the new bytes.
-            try apply(item, item.machine.restarted(), now: now)
+            try apply(item.machine.restarted())
         }
         return ruling.decision
     }
 
-    private func abandonVersion(_ item: ItemWork) throws {
+    private mutating func abandonVersion() throws {
         guard let version = item.version else { return }
-        for resource in item.resources { abandon(resource, deleting: true) }
-        statistics.bytesReused -= item.reuse.discarded()
+        for resource in item.tokens { abandon(resource, deleting: true) }
+        shared.statistics.bytesReused -= item.reuse.discarded()
         let paths = try index.discardVersion(item.lease, version)
-        deleting.insert(version)
-        delete(paths, for: .version(version))
-        item.version = nil
-        item.resources = []
-        item.report.restarted()
+        shared.files.delete(version, paths, &step)
+        item.discardVersion()
     }
 
     // MARK: Ending
 
     /// Carries out the action that a machine's event returned.
-    func apply(_ item: ItemWork, _ action: ItemMachine.Action, now: Timestamp) throws {
+    mutating func apply(_ action: ItemMachine.Action) throws {
         switch action {
         case .nothing: return
         case .store:
             try index.setStatus(item.lease, item.machine.status, now: now)
             item.record.content.state = item.machine.status.state
-            notices.append(.changed(item.id))
-        case .endWork: try end(item, action)
+            step.notices.append(.changed(item.id))
+        case .endWork: try end(action)
         }
     }
 
     /// Starts to end all work on an item. Received bytes are synced and committed first; then the machine's status is
     /// stored and the lease released.
-    func end(_ item: ItemWork, _ action: ItemMachine.Action, discarding: Bool = false) throws {
+    mutating func end(_ action: ItemMachine.Action, discarding: Bool = false) throws {
         guard action == .endWork, !item.isEnding else { return }
         item.course = .ending(discarding: discarding)
         var running = item.resources.flatMap(\.running)
         if let loader = item.loader.running { running.append(loader) }
         cancel(running)
-        for resource in item.resources where resource.machine.part == .unopened {
+        for resource in item.tokens where item[resource].machine.part == .unopened {
             // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
             command(resource, .close(deleting: false))
         }
-        try finishEnding(item, now: ports.clock.now())
+        try finishEnding()
     }
 
-    func finishEnding(_ item: ItemWork, now: Timestamp) throws {
+    mutating func finishEnding() throws {
         guard item.loader.running == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
-        try keepRemainders(item)
-        for resource in item.resources {
-            guard resource.machine.closes() == .close else { continue }
+        try keepRemainders()
+        for resource in item.tokens {
+            guard item[resource].machine.closes() == .close else { continue }
             command(resource, .flush)
             command(resource, .close(deleting: false))
         }
         guard item.resources.allSatisfy(\.machine.isSettled) else { return }
-        if item.course == .ending(discarding: true) { try abandonVersion(item) }
-        for resource in item.resources { try recordClean(resource, of: item) }
+        if item.course == .ending(discarding: true) { try abandonVersion() }
+        for resource in item.tokens { try recordClean(resource) }
         item.machine.settled(wanting: try index.item(item.id)?.targetState ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)
-        for resource in item.resources { parts[resource.token] = nil }
-        items[item.id] = nil
-        needsStep = true
-        notices.append(.changed(item.id))
+        for resource in item.tokens { shared.parts[resource] = nil }
+        leave()
+        shared.needsStep = true
+        step.notices.append(.changed(item.id))
     }
 }

@@ -1,39 +1,40 @@
+import LectureEngine
 package import LectureModel
 
 /// A lecture that needs a licence is fetched only after its callback granted it.
-extension DownloadEngine {
+extension ItemStep {
     /// Stops an item whose licence source is refused: media that needs a licence is never fetched as if it needed none.
     ///
     /// - Returns: whether it was stopped.
-    func endsRefused(_ descriptor: ContentDescriptor, _ item: ItemWork) throws -> Bool {
+    mutating func endsRefused(_ descriptor: ContentDescriptor) throws -> Bool {
         let key = descriptor.facts.key ?? item.record.content.key
-        guard let error = try ports.licensing.refusal(of: descriptor.licence, of: key) else { return false }
-        try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: ports.clock.now()))
+        guard let error = try step.store.licensing.refusal(of: descriptor.licence, of: key) else { return false }
+        try end(item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
         return true
     }
 
     /// Records where the licence comes from, in the transaction that stores the gateway's answer.
-    func recordLicence(_ descriptor: ContentDescriptor, of item: ItemWork, key: ContentKey) throws {
-        try ports.licensing.recordSource(descriptor.licence, of: key)
+    mutating func recordLicence(_ descriptor: ContentDescriptor, key: ContentKey) throws {
+        try step.store.licensing.recordSource(descriptor.licence, of: key)
         if item.grant == .permitted { item.grant = .unknown }
     }
 
     /// Whether bytes of the media may be requested. Requests the grant when it is due, after the commit.
-    func mayFetch(_ item: ItemWork, boot: BootInstant) throws -> Bool {
+    mutating func mayFetch() throws -> Bool {
         switch item.grant {
         case .permitted: return true
         case .asking: break
         case .unknown:
-            switch try ports.licensing.standing(of: item.record.content.key) {
+            switch try step.store.licensing.standing(of: item.record.content.key) {
             case .unneeded, .granted:
                 item.grant = .permitted
                 return true
             case .due:
                 if item.loader.isEarly(boot) { break }
                 item.grant = .asking
-                effects.append(.requestGrant(item.id, key: item.record.content.key))
+                step.effects.append(.requestGrant(item.id, key: item.record.content.key))
             case .refused(let error):
-                try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: ports.clock.now()))
+                try end(item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
                 return false
             }
         }
@@ -43,17 +44,16 @@ extension DownloadEngine {
     }
 
     /// Handles the licence server's answer or its absence.
-    func grantCame(_ outcome: GrantAnswer, _ item: ItemWork) throws {
+    mutating func grantCame(_ outcome: GrantAnswer) throws {
         guard item.grant == .asking, !item.isEnding else { return }
         item.grant = .unknown
-        let now = ports.clock.now()
         switch outcome {
         case .settled: return
         case .refused(let error):
             // Retry only on user request; the refusal is final.
-            try end(item, item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
+            try end(item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
         case .failed(let error):
-            _ = try tryAgain(nil, of: item, error, now: now)
+            _ = try tryAgain(nil, error)
         }
     }
 }

@@ -1,0 +1,136 @@
+package import LectureEngine
+import LectureModel
+
+/// From target states to work: one idempotent function, run after every batch of events.
+extension DownloadMachine {
+    /// Decides which items are in work, and what each of them does next.
+    package mutating func reconcile(_ step: inout Step<Self>) throws {
+        shared.countFetched()
+        // A path has one part file at a time: those from before a recovery have to be closed first.
+        if !needsAdoption || shared.parts.isEmpty { try work(&step) }
+        step.notices = withoutRepeats(step.notices)
+        if let next = nextStep(step) { step.wake(at: next) }
+    }
+
+    private mutating func work(_ step: inout Step<Self>) throws {
+        if needsAdoption {
+            try step.store.index.requeueLeases(of: owner, now: step.now)
+            needsAdoption = false
+        }
+        try followTargetStates(&step)
+        try shared.files.publishWanted(&step)
+        if step.isStopping {
+            try forEachItem(&step) { try $0.end($0.item.machine.setBack()) }
+        } else {
+            try chores(&step)
+            try removeUnwanted(&step)
+            try shared.files.clearOrphans(&step)
+            if rate.closedUntil == nil { try claim(&step) }
+        }
+        for id in inOrder { try withItem(id, &step) { try $0.advance() } }
+        try flushIfDue(&step)
+        try keepPieces(&step)
+        try reportProgress(&step)
+        if step.isStopping, shared.items.isEmpty, shared.files.isSettled { step.finish() }
+    }
+
+    /// Runs `body` for each item that is not ending.
+    private mutating func forEachItem(
+        _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    ) throws {
+        for id in inOrder where shared.items[id]?.isEnding == false { try withItem(id, &step, body) }
+    }
+
+    /// An item that changed twice in a step is reported once, after both changes: receivers read its row, and would see
+    /// the same state twice.
+    private func withoutRepeats(_ notices: [EngineNotice]) -> [EngineNotice] {
+        var seen: Set<ContentID> = []
+        return notices.reversed().filter { notice in
+            if case .changed(let id) = notice { seen.insert(id).inserted } else { true }
+        }.reversed()
+    }
+
+    /// When the next step is due.
+    private func nextStep(_ step: Step<Self>) -> BootInstant? {
+        if shared.files.orphans.hasUnchecked, !step.isStopping { return step.boot }
+        if !shared.items.isEmpty || shared.files.removals.count > 0 { return step.boot + shared.settings.groupInterval }
+        return step.boot + .milliseconds(500)
+    }
+
+    // MARK: Target states
+
+    /// Applies changed target states to the items in work, when this or another program has changed something.
+    private mutating func followTargetStates(_ step: inout Step<Self>) throws {
+        let version = try step.store.index.dataVersion()
+        guard shared.needsStep || version != seenDataVersion else { return }
+        seenDataVersion = version
+        shared.needsStep = false
+        for (id, targetState) in try step.store.index.changedTargetStates(owner: owner)
+        where shared.items[id]?.isEnding == false {
+            try withItem(id, &step) { try $0.follow(targetState) }
+        }
+    }
+
+    /// Work that is due at most once a second.
+    private mutating func chores(_ step: inout Step<Self>) throws {
+        guard paces.chores.isDue(every: .seconds(1), at: step.boot) else { return }
+        try followTimetable(&step)
+        try step.store.index.requeueDue(run: run, now: step.now)
+        try shared.files.deleteDiscarded(&step)
+        shared.transfers.measure(at: step.boot)
+        try forEachItem(&step) { $0.tuneConnections() }
+    }
+
+    private mutating func followTimetable(_ step: inout Step<Self>) throws {
+        let minute = step.store.minuteOfWeek(step.now)
+        if let limit = rate.follow(shared.settings, atMinuteOfWeek: minute, now: step.now) {
+            step.effects.append(.transfer(.limitRate(limit.bytesPerSecond)))
+        }
+        guard let closedUntil = rate.closedUntil else { return }
+        try forEachItem(&step) { item in
+            let error = LectureError(.schedule)
+            try item.end(item.item.machine.stopped(.schedule, error: error, until: closedUntil, now: item.now))
+        }
+    }
+
+    /// Claims items from the queue. Items that only wait for a busy server, or for the disk to make their last bytes
+    /// durable, do not count as jobs, so that the network is used meanwhile.
+    private mutating func claim(_ step: inout Step<Self>) throws {
+        let jobs = shared.settings.jobs
+        let busy = shared.items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
+        let slots = min(jobs - busy, jobs * 4 + 16 - shared.items.count)
+        guard slots > 0 else { return }
+        for record in try step.store.index.claim(run: run, owner: owner, limit: slots, now: step.now) {
+            shared.items[record.id] = ItemWork(record: record)
+            try withItem(record.id, &step) { try $0.takeUp() }
+        }
+    }
+
+    /// Removes lectures that are no longer wanted, after their work has ended.
+    private mutating func removeUnwanted(_ step: inout Step<Self>) throws {
+        let index = step.store.index
+        // The limit includes those that have to wait, so that they do not hide the others.
+        let waiting = shared.files.removals.waiting(at: step.boot)
+        for id in try index.contentsToRemove(limit: 16 + waiting) where shared.items[id] == nil {
+            try shared.files.remove(id, owner: owner, &step)
+        }
+    }
+
+    // MARK: At intervals
+
+    private mutating func flushIfDue(_ step: inout Step<Self>) throws {
+        guard paces.flushes.isDue(every: shared.settings.groupInterval, at: step.boot) else { return }
+        for id in inOrder { try withItem(id, &step) { $0.flush() } }
+    }
+
+    /// Stores what the transfers that take long for a chunk have of it.
+    private mutating func keepPieces(_ step: inout Step<Self>) throws {
+        guard paces.pieces.isDue(every: shared.settings.pieceInterval, at: step.boot) else { return }
+        for id in inOrder { try withItem(id, &step) { try $0.keepPieces() } }
+    }
+
+    private mutating func reportProgress(_ step: inout Step<Self>) throws {
+        guard paces.progress.isDue(every: shared.settings.progressInterval, at: step.boot) else { return }
+        for id in inOrder { try withItem(id, &step) { $0.reportProgress() } }
+    }
+}

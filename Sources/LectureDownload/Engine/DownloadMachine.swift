@@ -1,0 +1,156 @@
+package import LectureEngine
+package import LectureModel
+
+/// The rules of downloads as a value: claims items from the queue, opens transfers, makes bytes durable, commits their
+/// proofs, and reports what became true.
+///
+///     claim → load? → probe → fetch → commit chunks → digest or check → final name → complete
+///
+/// What happens to one item is in ``ItemStep``, what happens to one of its files in ``ResourceMachine``; this type
+/// decides which items are in work. docs/downloads.md has the drawings.
+package struct DownloadMachine: StateMachine {
+    /// What other threads report, and what the application requests.
+    package typealias Event = EngineEvent
+    /// Transfers, part files, and work away from the executor.
+    package typealias Effect = DownloadEffect
+    /// What became true.
+    package typealias Notice = EngineNotice
+    /// The rows, and what else a decision depends on.
+    package typealias Store = DownloadStore
+
+    /// This program's row, under which it leases items.
+    let owner: OwnerID
+    /// The items that this program wants.
+    let run: RunID
+    /// What all items share, and the items themselves.
+    var shared: SharedWork
+    /// The version of the store when the target states were read last.
+    var seenDataVersion: Int64 = -1
+    var paces = Paces()
+    var rate = RateInForce()
+    /// Whether the store has leases of this owner that are not in memory.
+    var needsAdoption = false
+
+    /// Nothing is in work.
+    ///
+    /// - Parameters:
+    ///   - settings: the initial settings.
+    ///   - owner: the row of this program's run.
+    ///   - run: which items are wanted.
+    package init(_ settings: DownloadSettings, owner: OwnerID, run: RunID) {
+        (self.owner, self.run, shared) = (owner, run, SharedWork(settings))
+    }
+
+    /// Never: another process may have changed a target state.
+    package var isIdle: Bool { false }
+
+    /// How many items are in work, and how many files are being removed, published or checked against the rows.
+    var activeCount: Int { shared.items.count + shared.files.activeCount }
+
+    /// The items in work, sorted. A dictionary's order differs between processes, so a seed could not replay it.
+    var inOrder: [ContentID] { shared.items.keys.sorted() }
+
+    /// The items in work, for a status display.
+    var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.progress } }
+
+    // MARK: Events
+
+    /// Applies a result, or accepts a request of the application.
+    package mutating func handle(_ event: EngineEvent, _ step: inout Step<Self>) throws {
+        switch event {
+        case .head(let id, let verdict, let status):
+            guard let transfer = shared.transfers[id] else { return }
+            try withItem(transfer.claim, &step) { try $0.headCame(transfer, verdict, status: status) }
+        case .ended(let id, let report):
+            guard let transfer = shared.ended(id, report) else { return }
+            try withItem(transfer.claim, &step) { try $0.transferEnded(transfer, report) }
+        case .part(let token, let event):
+            guard let place = shared.parts[token] else { return }
+            if case .closed = event { shared.parts[token] = nil }
+            try withResource(token, of: place, &step) { try $0.partFileReported(token, event) }
+        case .checked(let token, let damaged, let error):
+            guard let place = shared.parts[token] else { return }
+            try withResource(token, of: place, &step) { try $0.checked(damaged, error, token) }
+        case .listed(let paths): shared.files.orphans.listed(paths)
+        case .deleted(let purpose, let error): try shared.files.deletionEnded(purpose, error, &step)
+        case .published(let content, let path, let outcome):
+            try shared.files.publishEnded(content, path: path, outcome, &step)
+        case .resolved(let content, let urls, let error):
+            try withItem(content, &step) { try $0.resolved(urls: urls, error) }
+        case .granted(let content, let outcome): try withItem(content, &step) { try $0.grantCame(outcome) }
+        case .targetsChanged, .configured, .publish: accept(event)
+        }
+    }
+
+    /// Applies what needs no row.
+    private mutating func accept(_ event: EngineEvent) {
+        switch event {
+        case .targetsChanged: shared.needsStep = true
+        case .configured(let settings):
+            shared.configure(settings)
+            rate.forget()
+        case .publish(let content): shared.files.wanted.insert(content)
+        case .head, .ended, .part, .checked, .listed, .deleted, .published, .resolved, .granted: break
+        }
+    }
+
+    /// Runs `body` for an item that is in work. One that another process has taken over is dropped: nothing was
+    /// changed, and nothing more will be.
+    mutating func withItem(
+        _ id: ContentID, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    ) throws {
+        guard let item = shared.items.removeValue(forKey: id) else { return }
+        var work = ItemStep(item, taking: &shared, &step)
+        defer { work.giveBack(to: &shared, &step) }
+        do {
+            try body(&work)
+        } catch let error as LectureError where error.code == .leaseLost {
+            work.drop()
+        }
+    }
+
+    /// The same for an item that is in work under this claim.
+    private mutating func withItem(
+        _ claim: ContentLease, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    ) throws {
+        guard shared.items[claim.content]?.lease == claim else { return }
+        try withItem(claim.content, &step, body)
+    }
+
+    /// The same for an item that still has this resource.
+    private mutating func withResource(
+        _ token: PartToken, of place: LivingPart, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    ) throws {
+        guard shared.items[place.item]?.has(token) == true else { return }
+        try withItem(place.item, &step, body)
+    }
+
+    // MARK: A store that cannot be written
+
+    /// Continues as after a crash: transfers are cancelled and part files closed; when they are, the items, which are
+    /// still leased, go back to the queue.
+    package mutating func recover(
+        losing events: [EngineEvent], after error: LectureError, at boot: BootInstant
+    ) -> (effects: [DownloadEffect], notices: [EngineNotice]) {
+        for event in events {
+            // Ended transfers and closed part files are recorded; what else was reported is looked for again.
+            switch event {
+            case .ended(let id, let report): _ = shared.ended(id, report)
+            case .part(let token, .closed): shared.parts[token] = nil
+            case .head, .part, .checked, .listed, .deleted, .published, .resolved, .granted: break
+            case .targetsChanged, .configured, .publish: accept(event)
+            }
+        }
+        let running = shared.transfers.ids.sorted { $0.value < $1.value }
+        let closing = shared.parts.sorted { $0.key.value < $1.key.value }.map { token, part in
+            DownloadEffect.part(PartHandle(token: token, file: part.file), .close(deleting: false))
+        }
+        shared.items = [:]
+        shared.files.recover()
+        (shared.needsStep, needsAdoption) = (true, true)
+        return ((running.isEmpty ? [] : [.transfer(.cancel(running))]) + closing, [])
+    }
+
+    /// Nothing more: the next program recovers the store as after a crash.
+    package mutating func abandon() -> [EngineNotice] { [] }
+}

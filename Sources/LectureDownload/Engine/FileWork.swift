@@ -1,0 +1,136 @@
+import LectureEngine
+import LectureModel
+
+/// Files that belong to no item in work: those of removed lectures and replaced versions, orphans, and finished files
+/// that are published outside the store.
+struct FileWork: Sendable {
+    var removals = Removals()
+    var orphans = Orphans()
+    /// Versions whose files are being deleted.
+    private var deleting: Set<VersionID> = []
+    /// Lectures that are being published, and to how many paths.
+    private var publishing: [ContentID: Int] = [:]
+    /// Complete lectures that the application asked to publish.
+    var wanted: Set<ContentID> = []
+
+    /// How many are in work.
+    var activeCount: Int {
+        removals.count + publishing.count + wanted.count + deleting.count + orphans.activeCount
+    }
+
+    /// Whether a stop has nothing to wait for.
+    var isSettled: Bool { removals.count == 0 && deleting.isEmpty && publishing.isEmpty }
+
+    /// Several steps could not be committed: what was begun is read from the store again.
+    mutating func recover() {
+        removals.collapse()
+        (deleting, publishing, orphans) = ([], [:], Orphans())
+    }
+
+    // MARK: Deletion
+
+    /// Removes a lecture that is not in work: claims it, and deletes its files after the commit.
+    mutating func remove(_ id: ContentID, owner: OwnerID, _ step: inout Step<DownloadMachine>) throws {
+        let index = step.store.index
+        guard removals.mayBegin(id), let record = try index.claim(content: id, owner: owner, now: step.now)
+        else { return }
+        removals.began(id, record.lease, record.content.key)
+        try index.setStatus(record.lease, ItemStatus(.removing), now: step.now)
+        step.effects.append(.delete(try index.paths(id), .content(id)))
+    }
+
+    /// Deletes the files of a version after the commit.
+    mutating func delete(_ version: VersionID, _ paths: [String], _ step: inout Step<DownloadMachine>) {
+        deleting.insert(version)
+        step.effects.append(.delete(paths, .version(version)))
+    }
+
+    /// Deletes the files of versions that were replaced.
+    mutating func deleteDiscarded(_ step: inout Step<DownloadMachine>) throws {
+        for (version, paths) in try step.store.index.discardedVersions() where !deleting.contains(version) {
+            delete(version, paths, &step)
+        }
+    }
+
+    /// Deletes files that no row refers to.
+    mutating func clearOrphans(_ step: inout Step<DownloadMachine>) throws {
+        if orphans.needsList() { step.effects.append(.list) }
+        let index = step.store.index
+        let paths = try orphans.takeSlice().filter { try index.isOrphan(path: $0) }
+        guard !paths.isEmpty else { return }
+        orphans.deletes()
+        step.effects.append(.delete(paths, .orphans))
+    }
+
+    /// Files were deleted, or could not be.
+    mutating func deletionEnded(
+        _ purpose: DeletionPurpose, _ error: LectureError?, _ step: inout Step<DownloadMachine>
+    ) throws {
+        switch purpose {
+        case .orphans: orphans.deleted()
+        case .version(let version):
+            deleting.remove(version)
+            if error == nil { try step.store.index.forgetVersion(version) }
+        case .content(let content):
+            guard let (lease, key) = removals.ended(content) else { return }
+            do {
+                if let error {
+                    try step.store.index.release(lease)
+                    removals.failed(content, at: step.boot)
+                    step.notices.append(.storeFailed(error))
+                } else {
+                    try step.store.index.deleteContent(lease)
+                    step.notices.append(.removed(key))
+                }
+            } catch let error as LectureError where error.code == .leaseLost {
+                // Another program has taken over the removal.
+                return
+            }
+        }
+    }
+
+    // MARK: Publication
+
+    /// Publishes what the application asked for.
+    mutating func publishWanted(_ step: inout Step<DownloadMachine>) throws {
+        for content in wanted.sorted() { try publish(content, &step) }
+        wanted = []
+    }
+
+    /// Publishes the finished file of a complete lecture to the user's output paths.
+    mutating func publish(_ content: ContentID, _ step: inout Step<DownloadMachine>) throws {
+        let index = step.store.index
+        guard publishing[content] == nil, let record = try index.item(content), let version = record.currentVersion,
+            let media = try index.resources(version).first(where: { $0.role == .media && $0.state == .finalized })
+        else { return }
+        let outputs = try index.outputs(content)
+        guard !outputs.isEmpty else { return }
+        publishing[content] = outputs.count
+        let own = OutputRight.own(try index.writtenOutputs(record.content.key))
+        for output in outputs {
+            let file = Publication(
+                path: media.path, isSealed: media.seal != .plain, output: output.path,
+                right: output.mayReplace ? .any : own)
+            step.effects.append(.publish(content, file))
+        }
+    }
+
+    /// A file was published, or could not be.
+    mutating func publishEnded(
+        _ content: ContentID, path: String, _ outcome: Result<OutputFacts, LectureError>,
+        _ step: inout Step<DownloadMachine>
+    ) throws {
+        let index = step.store.index
+        guard let left = publishing[content] else { return }
+        publishing[content] = left > 1 ? left - 1 : nil
+        guard let record = try index.item(content) else { return }
+        var failure: LectureError?
+        switch outcome {
+        case .success(let facts): try index.recordOutput(record.content.key, path: path, facts, now: step.now)
+        case .failure(let error): failure = error
+        }
+        // An unusable path is reported once. If it were kept, it would fail every later run.
+        try index.deleteOutput(content, path: path)
+        step.notices.append(.published(record.content.key, path: path, failure))
+    }
+}

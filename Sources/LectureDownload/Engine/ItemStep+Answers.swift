@@ -1,0 +1,236 @@
+import LectureEngine
+import LectureModel
+
+/// What answers mean, and how a transfer that ended is handled.
+extension ItemStep {
+    // MARK: Headers
+
+    mutating func headCame(_ transfer: TransferWork, _ verdict: ResponseVerdict, status: Int) throws {
+        guard !item.isEnding, let resource = transfer.resource, item.has(resource),
+            item[resource].sinks[transfer.id] != nil
+        else { return }
+        switch verdict {
+        case .body(let plan), .noRanges(let plan):
+            if case .noRanges = verdict { try serverHasNoRanges(transfer, resource) }
+            item[resource].evidence.answered(plan)
+            if item[resource].machine.isProbing { try adopt(plan, resource, from: transfer) }
+        case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+            // Handled when the transfer has ended.
+            return
+        }
+    }
+
+    private mutating func serverHasNoRanges(_ transfer: TransferWork, _ resource: PartToken) throws {
+        item[resource].record.acceptsRanges = false
+        item[resource].connections.useOne()
+        // A transfer that was opened beside others has refused the whole body, even if it is the last one by now:
+        // restarting it in the book would count bytes as received that it never took.
+        guard transfer.sink.acceptsWholeBody, item[resource].sinks.count == 1 else { return }
+        transfer.sink.liftBorder()
+        item[resource].chunks.book.restart(transfer.id)
+        if !item[resource].machine.isProbing { try index.updateResource(item.lease, item[resource].record) }
+    }
+
+    /// The first answer fixes length, path, chunk size and validator.
+    private mutating func adopt(
+        _ plan: BodyPlan, _ resource: PartToken, from transfer: TransferWork
+    ) throws {
+        if let expected = item[resource].record.expectedBytes, let total = plan.total, expected != total {
+            try urlFailed(transfer, resource, LectureError(.lengthChanged))
+            return
+        }
+        if let total = plan.total ?? item[resource].record.expectedBytes, try quotaIsPassed(by: total) {
+            return try stopForSpace(.quota)
+        }
+        item[resource].record.total = plan.total
+        item[resource].record.entityTag = plan.validator.etag
+        item[resource].record.lastModified = plan.validator.lastModified
+        item[resource].record.mediaType = plan.mediaType
+        item[resource].record.acceptsRanges = plan.acceptsRanges
+        item[resource].sources.described(by: transfer.lease)
+        if let total = plan.total { item[resource].chunks.book.learn(total: total) }
+        try fixPlace(resource)
+    }
+
+    /// The space for one more file, as far as it is known before the file's length is.
+    func space(for resource: PartToken) throws -> FreeSpace? {
+        guard item[resource].machine.isProbing, item[resource].record.role == .media else { return nil }
+        let (files, reserve) = (step.store.files, settings.reserveBytes)
+        let planned = settings.quotaBytes == nil ? 0 : try index.plannedBytes()
+        let quota = settings.quotaBytes.map { $0 - min($0, planned) }
+        let free = try? files.freeBytes()
+        return FreeSpace(quota: quota, disk: free.map { $0 - min($0, reserve) })
+    }
+
+    /// Stops an item for lack of space; it is tried again when there may be some.
+    mutating func stopForSpace(_ code: LectureError.Code) throws {
+        let (reason, pause): (StopReason, Duration) =
+            code == .quota ? (.quota, .seconds(60)) : (.space, .seconds(30))
+        try end(item.machine.stopped(reason, error: LectureError(code), until: now + pause, now: now))
+    }
+
+    /// Whether this many more bytes would exceed the quota of all lectures together.
+    private func quotaIsPassed(by bytes: UInt64) throws -> Bool {
+        guard let quota = settings.quotaBytes else { return false }
+        return try index.plannedBytes() + bytes > quota
+    }
+
+    /// Checks files of unknown length against the quota while they are received. An item that exceeds it is stopped and
+    /// its data deleted, since that would keep using space it is not entitled to.
+    ///
+    /// - Parameter position: where its body has just ended; 0 during the transfer.
+    /// - Returns: whether the item is ending.
+    /// - Throws: what the store throws.
+    mutating func stopsForQuota(endingAt position: UInt64 = 0) throws -> Bool {
+        guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
+        let others = shared.items.values.filter { !$0.isEnding }.reduce(0) { $0 + $1.unplannedBytes() }
+        let bytes = others + item.unplannedBytes(endingAt: position)
+        guard try quotaIsPassed(by: bytes) else { return false }
+        let error = LectureError(.quota)
+        // Nothing shows in advance that it would fit, so only a person or a program retries it.
+        try end(item.machine.stopped(.quota, error: error, until: nil, now: now), discarding: true)
+        return true
+    }
+
+    /// Stores the plan; the part file is made after the commit.
+    private mutating func fixPlace(_ resource: PartToken) throws {
+        item[resource].record.chunkBytes = item[resource].book.grid.length
+        if item[resource].cipher != nil { item[resource].record.seal = .open }
+        item[resource].record.path = MediaPath.path(item[resource].record)
+        item[resource].record.state = .planned
+        guard item[resource].machine.planned() != .bug else { return try endForBug() }
+        try index.updateResource(item.lease, item[resource].record)
+        if !item.record.isLoaded {
+            item.record.isLoaded = try index.setFacts(item.lease, ContentFacts(), now: now) == nil
+        }
+        try apply(item.machine.sourceKnown())
+        try openPartIfNeeded(resource)
+    }
+
+    // MARK: Ends
+
+    mutating func transferEnded(_ transfer: TransferWork, _ report: TransferReport) throws {
+        forget(transfer, report)
+        try keepWait(transfer.origin, report)
+        var attempt = Attempt(transfer, report)
+        let row = transfer.resource.flatMap { item.has($0) ? item[$0].record.id : nil }
+        defer { try? index.record(attempt, content: item.id, resource: row) }
+        if transfer.isLoader {
+            attempt.decision = try loaderEnded(transfer, report).rawValue
+            return
+        }
+        guard let resource = transfer.resource, item.has(resource) else {
+            // It belongs to a discarded version.
+            attempt.decision = Decision.ended.rawValue
+            return
+        }
+        let hasGained = try account(transfer, report, resource)
+        if item.isEnding {
+            attempt.decision = Decision.ended.rawValue
+            return
+        }
+        let ruling = facts(transfer, report, hasGained, resource).ruling
+        attempt.decision = try apply(ruling, to: transfer, resource).rawValue
+    }
+
+    /// It runs no longer.
+    private mutating func forget(_ transfer: TransferWork, _ report: TransferReport) {
+        item.loader.ended(transfer.id)
+        guard let resource = transfer.resource, item.has(resource) else { return }
+        item[resource].sinks[transfer.id] = nil
+        guard let lease = transfer.lease else { return }
+        item[resource].sources.measured(lease, bytes: report.outcome.bodyBytes, in: report.outcome.elapsed)
+    }
+
+    /// A server's request to wait applies to all items, even if the item that received it has ended meanwhile.
+    private mutating func keepWait(_ origin: Origin, _ report: TransferReport) throws {
+        guard case .wait(let wait?, _) = report.verdict else { return }
+        shared.transfers.governor.held(origin, until: boot + wait.delay)
+        try index.setOrigin(
+            OriginRecord(
+                origin: origin.text, limit: shared.transfers.governor.limit(of: origin), waitUntil: now + wait.delay,
+                waitSet: now),
+            now: now)
+    }
+
+    /// Records what was received; returns whether it counts as progress.
+    private mutating func account(
+        _ transfer: TransferWork, _ report: TransferReport, _ resource: PartToken
+    ) throws -> Bool {
+        let isMedia = report.verdict?.mediaPlan != nil
+        if isMedia, report.position > transfer.span.start { item[resource].evidence.delivered() }
+        if isMedia, report.reachedEnd, item[resource].record.total == nil, item[resource].machine.isFetching,
+            !report.cause.isFirstBytes
+        {
+            // Checked before the length is planned: a file above the quota must not count against the others.
+            if try stopsForQuota(endingAt: report.position) { return false }
+            // The length follows from the end of the answer.
+            item[resource].evidence.lengthFollowedFromEnd()
+            item[resource].record.total = report.position
+            item[resource].chunks.book.learn(total: report.position)
+            try index.updateResource(item.lease, item[resource].record)
+        }
+        item[resource].chunks.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
+        if item[resource].record.total != nil, case let chunks = item[resource].chunks.takeUnsized(), !chunks.isEmpty {
+            try recordCommitted(chunks, resource)
+        }
+        // What was just committed may have been the last of a whole whose digest differs.
+        guard item.has(resource) else { return false }
+        if let remainder = report.remainder, let stream = item[resource].chunks.keep(remainder) {
+            command(resource, .abandon(stream))
+        }
+        let gained = item[resource].gain(transfer, report)
+        let gains = item[resource].attempts.ended(gaining: gained, hasEnd: isMedia && report.reachedEnd)
+        recordFailure(transfer, report, resource, gained: gains)
+        guard gains else { return false }
+        item[resource].sources.gainedBytes()
+        item.renewal.gainedBytes()
+        try apply(item.machine.gainedBytes())
+        return true
+    }
+
+    /// A transfer as values, for the rules.
+    private func facts(
+        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: PartToken
+    ) -> EndedTransfer {
+        var ended = EndedTransfer(report, host: transfer.origin.host)
+        (ended.start, ended.count) = (transfer.span.start, transfer.span.count)
+        ended.sentIfRange = transfer.sink.asked.sentIfRange
+        ended.hasGained = hasGained
+        ended.isAsking = item[resource].machine.isProbing
+        ended.isMedia = item[resource].record.role == .media
+        ended.isOtherMirror = isOtherMirror(transfer, resource)
+        ended.digestIsKnown = item[resource].digestIsKnown
+        ended.expectedBytes = item[resource].record.expectedBytes
+        ended.acceptsAny = settings.acceptsAny
+        return ended
+    }
+
+    /// Applies what follows from the end of a transfer.
+    ///
+    /// - Returns: the word for the attempt's row; what is stored decides it in part.
+    private mutating func apply(
+        _ ruling: TransferRuling, to transfer: TransferWork, _ resource: PartToken
+    ) throws -> Decision {
+        switch ruling {
+        case .proceed(let decision): return decision
+        case .stopForSpace(let code):
+            try stopForSpace(code)
+            return .space
+        case .tryAgain(let error): return try tryAgain(resource, error)
+        case .rejectURL(let error): return try urlFailed(transfer, resource, error)
+        case .discard(let error): return try changed(resource, because: error)
+        case .refuse(let code): return try refused(code, transfer, resource)
+        case .renew(let status): return try renew(transfer, resource, status: status)
+        case .follow(let target): return try follow(target, transfer, resource)
+        case .wait(let wait, let status):
+            return try serverAsksToWait(wait, status: status, transfer)
+        case .readDescriptor(let document): return try descriptorInsteadOfMedia(document)
+        case .finishEmpty:
+            item[resource].record.total = 0
+            item[resource].chunks.book.learn(total: 0)
+            try fixPlace(resource)
+            return .done
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import LectureEngine
+import LectureModel
+
+/// One item's part of a step: what an event means for it, and what it does next.
+///
+/// It has the item, what all items share and the step itself for as long as it runs (they are moved in and out, not
+/// copied), and is discarded afterwards.
+struct ItemStep {
+    var item: ItemWork
+    /// What all items share. This item is not among its items.
+    var shared: SharedWork
+    var step: Step<DownloadMachine>
+    /// Whether the item is not in work any more.
+    private(set) var isOver = false
+
+    /// Takes over what all items share, and the step, until ``giveBack(to:_:)``.
+    init(_ item: ItemWork, taking shared: inout SharedWork, _ step: inout Step<DownloadMachine>) {
+        self.item = item
+        self.shared = SharedWork(shared.settings)
+        var (effects, notices): ([DownloadEffect], [EngineNotice]) = ([], [])
+        swap(&effects, &step.effects)
+        swap(&notices, &step.notices)
+        self.step = step
+        swap(&effects, &self.step.effects)
+        swap(&notices, &self.step.notices)
+        swap(&self.shared, &shared)
+    }
+
+    /// Returns what was taken over, and the item unless its work is over.
+    mutating func giveBack(to shared: inout SharedWork, _ step: inout Step<DownloadMachine>) {
+        item.forgetDiscarded()
+        if !isOver { self.shared.items[item.id] = item }
+        swap(&self.shared, &shared)
+        swap(&self.step, &step)
+    }
+
+    // MARK: Shorter names
+
+    var index: any DownloadIndex { step.store.index }
+    var settings: DownloadSettings { shared.settings }
+    var now: Timestamp { step.now }
+    var boot: BootInstant { step.boot }
+
+    // MARK: Effects
+
+    /// Ends exchanges after the commit.
+    mutating func cancel(_ ids: [TransferID]) {
+        if !ids.isEmpty { step.effects.append(.transfer(.cancel(ids))) }
+    }
+
+    /// Commands the part file of a resource after the commit.
+    mutating func command(_ resource: PartToken, _ command: PartCommand) {
+        step.effects.append(.part(PartHandle(token: resource, file: item[resource].part), command))
+    }
+
+    /// Ends the transfers of a resource and closes its part file, without waiting for either.
+    mutating func abandon(_ resource: PartToken, deleting: Bool) {
+        cancel(item[resource].running)
+        command(resource, .close(deleting: deleting))
+        item[resource].sinks = [:]
+    }
+
+    // MARK: Beginning and leaving
+
+    /// Takes up an item that was claimed: continues its version, or begins one.
+    mutating func takeUp() throws {
+        let record = item.record
+        guard !record.content.sourceURL.isEmpty else {
+            // Rebuilt from a file. What is readable stays so.
+            return try end(item.machine.failed(LectureError(.sourceUnknown, detail: record.content.key.text)))
+        }
+        if record.needsRepair, let version = try index.completeVersion(item.id), canResume(version.media),
+            try index.building(item.id) == nil
+        {
+            // Only its damaged chunks are downloaded again. If nothing could show that the source still has the same
+            // file, a new version is downloaded beside it instead.
+            try index.reopenVersion(item.lease, version.id, now: now)
+        }
+        if let (version, resources) = try index.building(item.id) {
+            item.version = version
+            item.resources = try resources.map { try resourceWork($0) }
+            for resource in item.tokens { item[resource].isRepair = try index.wasComplete(version) }
+            item.reuse = ReusedBytes(item.receivedBytes, counts: shared.countedReuse.insert(item.id).inserted)
+            shared.statistics.bytesReused += item.reuse.bytes
+            // The link changed after the version was started: its URLs are fetched from the gateway before use.
+            if record.isGateway, !record.isLoaded { item.loader.request() }
+        } else if !record.isGateway {
+            shared.countedReuse.insert(item.id)
+            try beginVersion(requests: [record.directResource])
+        }
+        try apply(item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil))
+    }
+
+    /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
+    /// trusts the length.
+    func canResume(_ media: ResourceRecord) -> Bool {
+        settings.trustsLength || media.entityTag != nil || media.lastModified != nil || media.expectedSHA256 != nil
+    }
+
+    /// Applies a target state that was changed.
+    mutating func follow(_ targetState: TargetState) throws {
+        switch targetState {
+        case .fetch: break
+        case .pause: try end(item.machine.stopped(.user, error: nil, until: nil, now: now))
+        case .cancel:
+            try end(item.machine.stopped(.user, error: LectureError(.cancelled), until: nil, now: now))
+        case .remove: try end(item.machine.removalBegan())
+        }
+    }
+
+    /// The item's work is over, and its row is another's now.
+    mutating func leave() {
+        for resource in item.resources where resource.machine.part == .unopened { shared.parts[resource.token] = nil }
+        isOver = true
+    }
+
+    /// Forgets the item without touching the store.
+    mutating func drop() {
+        for resource in item.tokens { abandon(resource, deleting: false) }
+        if let loader = item.loader.running { cancel([loader]) }
+        isOver = true
+    }
+
+    // MARK: At intervals
+
+    /// Lets the disk make received bytes durable.
+    mutating func flush() {
+        for resource in item.tokens where item[resource].machine.isWriting { command(resource, .flush) }
+    }
+
+    /// Reports the bytes received, if they are other ones than last time.
+    mutating func reportProgress() {
+        let bytes = item.receivedBytes
+        guard item.report.measure(bytes, at: boot) || item.hasTransfers else { return }
+        item.report.reports(bytes)
+        step.notices.append(.progress(item.progress))
+    }
+}
