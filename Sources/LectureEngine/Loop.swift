@@ -1,130 +1,121 @@
 package import LectureModel
 
-/// Runs a machine: takes its events, lets it decide in one transaction of the store, and hands out the effects and
+/// Runs the machines of a store: takes their events, lets them decide in one transaction, and hands out effects and
 /// notices once that is committed.
 ///
-///     events → transaction { handle each, reconcile } → effects → notices
+///     events → transaction { each machine: handle every event, reconcile } → effects → notices
 ///
-/// So no request is sent that is not stored, and nothing is reported that a crash could undo. A step whose transaction
-/// fails (a full disk, say) never happened: the machine is the one of before it, its events wait, and it is repeated
-/// (``FailedSteps``). After ``FailedSteps/patience`` failed steps in a row the machine recovers as after a crash. While
-/// the loop is stopping it then ends without the store.
+/// So no request is sent that is not stored, and nothing is reported that a crash could undo. All machines of a step
+/// share its reading of the clocks and its transaction. Machines run in the order of their ranks; one that changes rows
+/// which belong to a later one passes it an event, which is handled in the same transaction (``Runner/pass(_:)``).
 ///
-/// Confined to one executor, the one on which the store's writer lives; other threads use the ``inbox``. There is no
+/// A machine that cannot decide does not keep the others from their work: the transaction is rolled back, that machine
+/// is the one of before the step, its events wait, and the others decide again without it. It is tried again later
+/// (``FailedSteps``); after ``FailedSteps/patience`` failed steps in a row it recovers as after a crash. A transaction
+/// that cannot be committed (a full disk, say) is a failed step of every machine that took part.
+///
+/// Confined to one executor, the one on which the store's writer lives; other threads use an ``Inbox``. There is no
 /// `await`, no clock and no randomness of its own: the same events at the same times give the same steps.
-package final class Loop<Subject: StateMachine> {
-    /// Everything outside the machine.
+package final class Loop {
+    /// Everything outside the machines.
     package struct Ports {
-        /// The rows, for each step.
-        let store: Subject.Store
-        /// Runs a closure in one transaction of that store.
-        let transaction: (() throws -> Void) throws -> Void
         /// Both clocks.
         let clock: any LectureClock
         /// Randomness for jitter.
         let random: any RandomSource
         /// The numbers of exchanges.
         let numbers: TransferNumbers
+        /// Runs a closure in one transaction of the store.
+        let transaction: (() throws -> Void) throws -> Void
 
         /// Collects the ports.
         ///
         /// - Parameters:
-        ///   - store: the rows, for each step.
         ///   - clock: both clocks.
         ///   - random: randomness for jitter.
         ///   - numbers: the numbers of exchanges on the transport.
-        ///   - transaction: runs a closure in one transaction of that store.
+        ///   - transaction: runs a closure in one transaction of the store.
         package init(
-            store: Subject.Store, clock: any LectureClock, random: any RandomSource, numbers: TransferNumbers,
+            clock: any LectureClock, random: any RandomSource, numbers: TransferNumbers,
             transaction: @escaping (() throws -> Void) throws -> Void
         ) {
-            (self.store, self.clock, self.random, self.numbers) = (store, clock, random, numbers)
-            self.transaction = transaction
+            (self.clock, self.random, self.numbers, self.transaction) = (clock, random, numbers, transaction)
         }
     }
 
-    /// The rules, and all that they remember.
-    package private(set) var machine: Subject
-    /// Takes events from any thread.
-    package let inbox: Inbox<Subject.Event>
     private let ports: Ports
-    private var failedSteps = FailedSteps()
-    private var isStopping = false
-    private var isStopped = false
+    /// The machines, by rank.
+    private var members: [any LoopMember] = []
+    /// Whether a transaction of this loop is open: events may be passed between machines.
+    package private(set) var isInStep = false
 
-    /// Whether the last step failed, and is repeated.
-    package var isFailing: Bool { failedSteps.isFailing }
-    /// Whether several steps have failed in a row, so that nothing should wait for the next one.
-    package var isFailingRepeatedly: Bool { failedSteps.isRepeated }
-
-    /// Creates a loop. Nothing happens before the first ``commit()``.
+    /// Creates a loop without machines.
     ///
-    /// - Parameters:
-    ///   - machine: the rules.
-    ///   - ports: everything outside them.
-    ///   - inbox: takes events from any thread.
-    package init(_ machine: Subject, ports: Ports, inbox: Inbox<Subject.Event>) {
-        (self.machine, self.ports, self.inbox) = (machine, ports, inbox)
+    /// - Parameter ports: everything outside them.
+    package init(_ ports: Ports) { self.ports = ports }
+
+    /// Adds a machine; its first step is due at once. It leaves by itself when it has stopped. May be called within a
+    /// step, of which the machine is then a part if its rank permits it.
+    ///
+    /// - Parameter runner: the machine.
+    package func add<Subject>(_ runner: Runner<Subject>) {
+        let place = members.firstIndex { $0.rank > runner.rank } ?? members.endIndex
+        members.insert(runner, at: place)
     }
 
-    /// Ends all work; ``StateMachineNotice/stopped`` follows.
-    package func stop() {
-        isStopping = true
-        failedSteps.reset()
-        inbox.setNeedsStep()
-    }
-
-    /// Runs a step up to its commit.
+    /// Runs a step of every machine that has events or is due, up to the commit.
     ///
-    /// - Returns: the effects, to be performed in this order and before the next step; what became true; and when the
-    ///   next step is due at the latest, nil when only an event can change something.
-    package func commit() -> CommittedStep<Subject.Effect, Subject.Notice> {
+    /// What it led to is taken from each runner (``Runner/take()``): first the effects of all are performed, then the
+    /// notices are reported, both before the next step.
+    ///
+    /// - Returns: when the next step is due at the latest; nil when only an event can change something.
+    package func commit() -> BootInstant? {
         let boot = ports.clock.boot()
-        if let until = failedSteps.retry, boot < until { return CommittedStep(next: until) }
-        failedSteps.began()
-        let events = inbox.take()
-        guard !isStopped, isStopping || !events.isEmpty || !machine.isIdle else { return CommittedStep() }
-        let before = machine
+        for member in members { member.began(at: boot) }
+        // Each attempt that fails leaves out at least one machine.
+        while members.contains(where: { $0.wantsStep(at: boot) }), !attempt(at: boot) {}
+        members.removeAll(where: \.isStopped)
+        return members.compactMap(\.next).min()
+    }
+
+    /// Runs a transaction.
+    ///
+    /// - Returns: whether it was committed.
+    private func attempt(at boot: BootInstant) -> Bool {
+        var deciding: (any LoopMember)?
+        isInStep = true
+        defer { isInStep = false }
         do {
-            let step = try run(events)
-            failedSteps.reset()
-            isStopped = step.isFinished
-            return CommittedStep(
-                effects: step.effects, notices: step.notices + (isStopped ? [.stopped] : []), next: step.wake)
+            try ports.transaction {
+                // Inside the transaction: the clocks are not behind a row of another process.
+                let moment = Moment(now: ports.clock.now(), boot: ports.clock.boot())
+                while let member = members.first(where: { $0.wantsStep(at: boot) }) {
+                    deciding = member
+                    try member.run(moment, ports)
+                }
+                deciding = nil
+                // What one machine has passed to another that is set aside must not be lost.
+                for member in members { try member.requireNothingPassed() }
+            }
+            for member in members { member.committed() }
+            return true
         } catch {
-            machine = before
-            return failed(error as? LectureError ?? LectureError(.bug), events, boot)
+            let error = error as? LectureError ?? LectureError(.bug)
+            // One could not decide, the transaction could not be committed, or it could not begin.
+            let ran = members.filter(\.hasRun)
+            let failed = deciding.map { [$0] } ?? (ran.isEmpty ? members.filter { $0.wantsStep(at: boot) } : ran)
+            for member in members {
+                member.rolledBack(failed.contains { $0 === member } ? error : nil, at: boot)
+            }
+            return false
         }
     }
+}
 
-    private func run(_ events: [Subject.Event]) throws -> Step<Subject> {
-        var result: Step<Subject>?
-        try ports.transaction {
-            // Inside the transaction: the clocks are not behind a row of another process.
-            var step = try Step<Subject>(
-                ports.store, clock: ports.clock, isStopping: isStopping, random: ports.random, numbers: ports.numbers)
-            for event in events { try machine.handle(event, &step) }
-            try machine.reconcile(&step)
-            result = step
-        }
-        guard let result else { throw LectureError(.bug, detail: "a transaction did not run its body") }
-        return result
-    }
-
-    private func failed(
-        _ error: LectureError, _ events: [Subject.Event], _ boot: BootInstant
-    ) -> CommittedStep<Subject.Effect, Subject.Notice> {
-        let until = failedSteps.failed(at: boot)
-        guard failedSteps.isRepeated else {
-            inbox.putBack(events)
-            return CommittedStep(notices: [.failure(error)], next: until)
-        }
-        let (effects, notices) = machine.recover(losing: events, after: error, at: boot)
-        guard isStopping else {
-            return CommittedStep(effects: effects, notices: [.failure(error)] + notices, next: until)
-        }
-        isStopped = true
-        failedSteps.reset()
-        return CommittedStep(effects: effects, notices: [.failure(error)] + notices + machine.abandon() + [.stopped])
-    }
+/// One reading of both clocks, for a whole transaction.
+struct Moment {
+    /// The wall clock, for what is stored.
+    let now: Timestamp
+    /// The boot clock, for waits.
+    let boot: BootInstant
 }

@@ -17,7 +17,7 @@ package protocol StateMachine: Sendable {
     /// What it reads once for a transaction, and changes within it.
     associatedtype Context = Void
 
-    /// Whether a step would change nothing, unless there is an event.
+    /// Whether there is nothing to do until an event comes: then the first step waits for one.
     var isIdle: Bool { get }
 
     /// Begins a transaction.
@@ -100,13 +100,10 @@ package struct Step<Subject: StateMachine> {
     private let source: any RandomSource
     private let numbers: TransferNumbers
 
-    init(
-        _ store: Subject.Store, clock: any LectureClock, isStopping: Bool, random: any RandomSource,
-        numbers: TransferNumbers
-    ) throws {
-        (self.store, self.isStopping, now, boot) = (store, isStopping, clock.now(), clock.boot())
+    init(_ store: Subject.Store, _ moment: Moment, isStopping: Bool, _ ports: Loop.Ports) throws {
+        (self.store, self.isStopping, now, boot) = (store, isStopping, moment.now, moment.boot)
         context = try Subject.begin(store, now: now, boot: boot)
-        (source, self.numbers) = (random, numbers)
+        (source, numbers) = (ports.random, ports.numbers)
     }
 
     /// 64 random bits, for jitter.

@@ -6,25 +6,25 @@ import LectureLicence
 import LectureModel
 import LectureStore
 
-/// The active part of downloading: the engine with its ports, its timer, and the callers waiting for it to become idle.
+/// The active part of downloading: the engine with its ports, and the callers waiting for it to become idle.
 ///
 /// Created with the first download and not before, so that a list or a query starts no thread and no network.
 ///
-/// `@unchecked Sendable`: every method but `wake` must be called on the core queue, which each checks; the timer fires
-/// there as well.
-final class DownloadService: @unchecked Sendable {
+/// `@unchecked Sendable`: every method but `wake` must be called on the core queue, where the host runs its steps.
+final class DownloadService: LoopService, @unchecked Sendable {
     let engine: DownloadEngine
     let index: SQLiteDownloadIndex
     let run: RunID
-    let session: StoreSession
-    /// The ledger of licences, if it is open.
-    var licences: () -> LicenceService? = { nil }
     /// Whether complete lectures are being compared with their sources.
     var isChecking: () -> Bool = { false }
     /// Receives a complete lecture that a link led to, with the digest to compare, if there is one.
     var linkLedTo: (ContentID, [UInt8]?) -> Void = { _, _ in }
+    /// This program's registration at the store.
+    var session: StoreSession { host.session }
     var owner: OwnerID { session.owner }
     private let host: EngineHost
+    private var notices: [EngineNotice] = []
+    private var stopWaiters = StopWaiters()
     private var idleWaiters: [IdleWaiter] = []
     /// Changes made by other processes.
     private var follower = Follower()
@@ -36,46 +36,50 @@ final class DownloadService: @unchecked Sendable {
         var waiter: Waiter<Bool>
     }
 
+    /// Creates the engine, and adds its machine to the loop.
+    ///
+    /// - Throws: ``LectureError``: `configuration` for settings that cannot be used, or a store's code.
     init(
         _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, seals: any ContentSealing, executor: CoreExecutor, hub: EventHub<LectureEvent>,
-        session: StoreSession,
-        licensing: any DownloadLicensing
+        digests: any DigestMaker, seals: any ContentSealing, licensing: any DownloadLicensing, host: EngineHost
     ) throws {
-        (self.index, self.session) = (index, session)
-        host = EngineHost(executor, hub, leeway: 5)
-        let (clock, inbox) = (host.clock, Inbox<EngineEvent>(wake: host.waking))
-        run = try index.beginRun(owner: session.owner, command: configuration.programName, now: clock.now())
-        var ports = DownloadEngine.Ports(
-            index: index, transport: session.transport, files: files, digests: digests, clock: clock,
-            random: SystemRandom(), offload: DispatchOffload(inbox: inbox),
+        (self.index, self.host) = (index, host)
+        let settings = try configuration.downloadSettings()
+        let (session, inbox): (StoreSession, Inbox<EngineEvent>) = (host.session, host.inbox())
+        run = try index.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
+        let ports = DownloadEngine.Ports(
+            index: index, transport: session.transport, files: files, digests: digests, clock: host.clock,
+            offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
             licensing: licensing, seals: seals)
-        ports.numbers = session.numbers
         engine = DownloadEngine(
-            ports: ports, settings: try configuration.downloadSettings(), owner: session.owner, run: run, inbox: inbox)
-        host.serve { [weak self] in self?.step() }
+            ports: ports, settings: settings, owner: session.owner, run: run, inbox: inbox, in: host.loop)
+        engine.start()
+        host.serve(self)
     }
 
     // MARK: Steps
 
-    /// Wakes the engine soon. From any thread.
+    /// Runs a step soon. From any thread.
     func wake() { host.wake() }
 
-    func step() {
-        host.step {
-            // Their leases go back to the queue.
-            session.dismissDeadOwners(index, host.clock)
-            let (notices, next) = engine.step()
-            for notice in notices { notify(notice) }
-            if let observation = session.observation {
-                observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
-                observation.active(engine.progressOfActive.count)
-            }
-            reportFollowed()
-            answerIdleWaiters()
-            return next
+    func performEffects() {
+        let step = engine.take()
+        for effect in step.effects { engine.perform(effect) }
+        notices = step.notices
+    }
+
+    func reportNotices() {
+        guard !stopWaiters.isStopped else { return }
+        let reported = notices
+        notices = []
+        for notice in reported { notify(notice) }
+        if let observation = session.observation {
+            observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
+            observation.active(engine.progressOfActive.count)
         }
+        reportFollowed()
+        answerIdleWaiters()
     }
 
     private func notify(_ notice: EngineNotice) {
@@ -93,7 +97,7 @@ final class DownloadService: @unchecked Sendable {
         case .removed(let key):
             follower.forget(key)
             host.hub.send(.removed(key))
-            licences()?.engine.contentRemoved(key)
+            host.licences?.engine.contentRemoved(key)
         case .published(let key, let path, let error):
             if let error {
                 host.hub.send(.publishingFailed(key: key, path: path, error: error))
@@ -160,7 +164,7 @@ final class DownloadService: @unchecked Sendable {
     ///
     /// The result is whether it became idle before the deadline.
     func waitUntilIdle(longestWait: Duration, deadline: BootInstant?, _ waiter: Waiter<Bool>) {
-        guard !host.isStopped else {
+        guard !stopWaiters.isStopped else {
             waiter.answer(false)
             return
         }
@@ -198,7 +202,7 @@ final class DownloadService: @unchecked Sendable {
         // Until then nothing counts as queued: the items are leased but not being worked on.
         if engine.isRecovering { return false }
         // For example, a server is being notified that a download is complete.
-        if licences()?.isBusy() == true { return false }
+        if host.licences?.isBusy == true { return false }
         if isChecking() { return false }
         do {
             let waiting = try index.waiting(run: run, owner: owner)
@@ -230,14 +234,14 @@ final class DownloadService: @unchecked Sendable {
 
     /// Ends all work cleanly.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        host.stop(continuation) { engine.stop() }
+        if stopWaiters.wait(continuation) { engine.stop() }
     }
 
     private func finishStop() {
-        host.finishStop {
-            for waiter in idleWaiters { waiter.waiter.answer(false) }
-            idleWaiters = []
-        }
+        guard stopWaiters.stopped() else { return }
+        for waiter in idleWaiters { waiter.waiter.answer(false) }
+        idleWaiters = []
+        stopWaiters.resume()
     }
 }
 

@@ -28,7 +28,7 @@ actor SourceLoader: CorePart {
         let answer = try await SourceProbe(service.session, clock: clock, configuration: configuration).ask(url)
         try Task.checkCancellation()
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
-        return try index.transaction {
+        return try core.transaction {
             let known = try lecture(url: url)
             let targetState = try known.flatMap { try index.item($0.key)?.targetState } ?? .fetch
             let (id, key, _) = try register(request)

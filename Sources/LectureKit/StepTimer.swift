@@ -1,10 +1,7 @@
 import Dispatch
 import LectureModel
 
-/// Runs an engine's steps on the core queue: soon after input, and when the last step asked for one.
-///
-/// It breaks the cycle between an engine's inbox, which needs something to wake, and the service, which needs the
-/// engine.
+/// Runs the steps of the loop on the core queue: soon after input, and when the last step asked for one.
 ///
 /// `@unchecked Sendable`: `step` is set and called on the core queue only; the timer may be used from anywhere.
 final class StepTimer: @unchecked Sendable {
@@ -39,7 +36,8 @@ final class StepTimer: @unchecked Sendable {
     /// Runs the next step at this moment at the latest; nil waits for a wake.
     func schedule(_ next: BootInstant?) {
         guard let next else { return timer.schedule(deadline: .distantFuture) }
-        let delay = max(.zero, next - clock.boot())
+        // Rounded up: a step that came early would find nothing due.
+        let delay = max(.zero, next - clock.boot()) + .microseconds(999)
         timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: leeway)
     }
 

@@ -23,8 +23,8 @@ extension StoreCore {
         if state.isClosed { throw LectureError(.closing) }
         if let service = state.service { return service }
         let made = try DownloadService(
-            state.configuration, index: writer, files: files, digests: digests, seals: seals, executor: executor,
-            hub: hub, session: try openSession(), licensing: licensing.forDownloads())
+            state.configuration, index: writer, files: files, digests: digests, seals: seals,
+            licensing: licensing.forDownloads(), host: try openHost())
         // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
         // key there is nothing to find.
         if try writer.hasLicences() {
@@ -35,8 +35,6 @@ extension StoreCore {
             _ = try? licensing.open()
         }
         state.service = made
-        licensing.service?.downloads = made.engine.inbox
-        made.licences = { [weak self] in self?.licensing.service }
         made.isChecking = { [weak self] in self?.state.checking?.isCheckingSources() ?? false }
         made.linkLedTo = { [weak self] id, digest in self?.state.checking?.linkLed(to: id, digest: digest) }
         made.wake()
@@ -47,7 +45,6 @@ extension StoreCore {
     func followRemovals() {
         guard let service = try? openService() else { return }
         service.engine.setNeedsStep()
-        service.wake()
     }
 
     /// Waits until everything requested is complete or has a final reason.

@@ -2,6 +2,7 @@ import Dispatch
 import LectureCrypto
 import LectureDownload
 import LectureFiles
+import LectureLicence
 import LectureModel
 import LectureStore
 
@@ -15,8 +16,8 @@ final class StoreCore: @unchecked Sendable {
     struct State {
         /// As passed, except for what the application has changed since.
         var configuration: LectureConfiguration
-        /// This program's registration at the store, once work is to be done.
-        var session: StoreSession?
+        /// Runs the loop of the store, with this program's registration at it, once work is to be done.
+        var host: EngineHost?
         /// Downloads; opened with the first one.
         var service: DownloadService?
         /// Compares complete lectures with their sources, for the downloads.
@@ -123,24 +124,50 @@ final class StoreCore: @unchecked Sendable {
 
     private func requireQueue() { dispatchPrecondition(condition: .onQueue(executor.queue)) }
 
-    /// This program's registration at the store; created when work is to be done and not before.
-    func openSession() throws -> StoreSession {
+    /// Runs the loop, with this program's registration at the store; created when work is to be done and not before.
+    func openHost() throws -> EngineHost {
         if state.isClosed { throw LectureError(.closing) }
-        if let session = state.session { return session }
-        let made = try StoreSession(
+        if let host = state.host { return host }
+        let session = try StoreSession(
             state.configuration, index: writer, locks: locks, clock: clock, observation: observation)
-        state.session = made
+        let made = EngineHost(executor, hub, session: session, index: writer) { [weak self] in
+            try self?.licensing.service?.ledger.requireAppended()
+        }
+        state.host = made
         return made
     }
 
     /// Ends the registration, after everything that works for it.
     nonisolated(nonsending) func leave() async {
-        if let session = state.session {
-            state.session = nil
-            await session.endExchanges()
-            session.leave(writer, now: clock.now())
+        if let host = state.host {
+            state.host = nil
+            host.end()
+            await host.session.endExchanges()
+            host.session.leave(writer, now: clock.now())
         }
         if writer.whyReadOnly == nil { SpaceReserve.draw(location) }
+    }
+
+    /// Runs a transaction outside the steps of the loop. If it changes licences, it ends with a row of their chain.
+    ///
+    /// - Parameter body: what is read and written.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws; ``LectureError`` of the store.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            let (result, anchor) = try writer.transaction {
+                let result = try body()
+                let service = licensing.service
+                let anchor = try service?.engine.appendChanges()
+                try service?.ledger.requireAppended()
+                return (result, anchor)
+            }
+            licensing.service?.engine.keepSoon(anchor)
+            return result
+        } catch {
+            licensing.service?.engine.dropChanges()
+            throw error
+        }
     }
 
     // MARK: From elsewhere
@@ -178,7 +205,8 @@ extension CorePart {
     /// Decides what is sealed, and provides the ciphers.
     var seals: any ContentSealing { core.seals }
 
-    func openSession() throws -> StoreSession { try core.openSession() }
+    func openHost() throws -> EngineHost { try core.openHost() }
+    func openSession() throws -> StoreSession { try core.openHost().session }
     func openService() throws -> DownloadService { try core.openService() }
 
     /// Stores where a player resumes.

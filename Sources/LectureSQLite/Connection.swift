@@ -28,8 +28,6 @@ package import LectureModel
     package let interrupter: Interrupter
     /// How many transactions ``transaction(_:_:)`` has started; identifies each one.
     package internal(set) var transactionSerial: UInt64 = 0
-    /// Runs inside every transaction as its last step; an error it throws rolls the transaction back.
-    package var beforeCommit: (() throws -> Void)?
     /// Why the file is open for reading only, where it should have been open for writing; what a write then throws.
     package var whyReadOnly: LectureError?
     private let handle: OpaquePointer

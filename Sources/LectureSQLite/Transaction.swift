@@ -24,7 +24,6 @@ extension Connection {
         transactionSerial += 1
         do {
             let result = try body()
-            try beforeCommit?()
             try execute("COMMIT")
             return result
         } catch {

@@ -47,16 +47,19 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         connection = index.connection
         codes = LedgerCodes(authenticator, store: try index.identity().uuid)
         rows = LicenceRows(connection: connection, codes: codes)
-        connection.beforeCommit = { [weak self] in try self?.requireAppended() }
     }
 
     /// Runs `body` as one durable transaction; it may also be one of the index.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try connection.transaction(.immediate, body)
+        try connection.transaction(.immediate) {
+            let result = try body()
+            try requireAppended()
+            return result
+        }
     }
 
     func atomically<Result>(_ body: () throws -> Result) throws -> Result {
-        connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
+        connection.isInTransaction ? try body() : try transaction(body)
     }
 
     // MARK: The sum
@@ -79,7 +82,10 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     /// The kept sum is in the chain.
     func forgetPending() { pending = nil }
 
-    private func requireAppended() throws {
+    /// Requires that the sum which this transaction has changed is in the chain; the last call before a commit.
+    ///
+    /// - Throws: ``LectureError`` with the code `bug`, which rolls the transaction back.
+    package func requireAppended() throws {
         guard pending?.transaction == connection.transactionSerial else { return }
         throw LectureError(.bug, detail: "licences were changed and nothing was appended")
     }

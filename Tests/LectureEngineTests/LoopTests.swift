@@ -77,14 +77,24 @@ struct LoopTests {
     private let store = AdderStore()
     private let clock = VirtualClock()
     private let wakes = Guarded(0)
-    private let loop: Loop<Adder>
+    private let loop: Loop
+    private let runner: Runner<Adder>
 
     init() {
         let (store, wakes) = (store, wakes)
-        let ports = Loop<Adder>.Ports(
-            store: store, clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(),
-            transaction: { try store.transaction($0) })
-        loop = Loop(Adder(), ports: ports, inbox: Inbox(wake: { wakes.withLock { $0 += 1 } }))
+        loop = Loop(
+            Loop.Ports(
+                clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(),
+                transaction: { try store.transaction($0) }))
+        runner = Runner(Adder(), store: store, inbox: Inbox(wake: { wakes.withLock { $0 += 1 } }))
+        loop.add(runner)
+    }
+
+    private func commit() -> CommittedStep<String, Adder.Notice> {
+        let next = loop.commit()
+        let step = runner.take()
+        #expect(step.next == next, "there is no other machine")
+        return step
     }
 
     private func failure(_ step: CommittedStep<String, Adder.Notice>) -> LectureError.Code? {
@@ -94,56 +104,56 @@ struct LoopTests {
     /// Runs the step that is due after a failed one.
     private func retry(_ failed: CommittedStep<String, Adder.Notice>) throws -> CommittedStep<String, Adder.Notice> {
         clock.advance(to: try #require(failed.next))
-        return loop.commit()
+        return commit()
     }
 
     @Test func `the events of a batch are one transaction, and wake the loop once`() {
-        for number in [1, 2, 3] { loop.inbox.post(number) }
+        for number in [1, 2, 3] { runner.inbox.post(number) }
         #expect(wakes.withLock(\.self) == 1)
-        let step = loop.commit()
+        let step = commit()
         #expect(step.effects == ["announce 1", "announce 2", "announce 3"] && step.notices == [.sum(6)])
         #expect(step.next == clock.boot() + .seconds(10), "the earliest wake counts")
         #expect(store.numbers == [1, 2, 3] && store.transactions == 1)
     }
 
     @Test func `an idle machine without events makes no transaction`() {
-        let step = loop.commit()
+        let step = commit()
         #expect(step.effects.isEmpty && step.notices.isEmpty && step.next == nil && store.transactions == 0)
     }
 
     @Test func `a failed step never happened, and its events come again before newer ones`() throws {
-        loop.inbox.post(1)
-        loop.inbox.post(2)
+        runner.inbox.post(1)
+        runner.inbox.post(2)
         store.isFailing = true
-        let failed = loop.commit()
+        let failed = commit()
         #expect(failed.effects == [] && failure(failed) == .storageFull && failed.next == clock.boot() + .seconds(2))
-        #expect(loop.machine.sum == 0 && loop.machine.isIdle && store.numbers == [])
-        loop.inbox.post(3)
-        #expect(loop.commit().next == failed.next && store.transactions == 1, "it waits")
+        #expect(runner.machine.sum == 0 && runner.machine.isIdle && store.numbers == [])
+        runner.inbox.post(3)
+        #expect(commit().next == failed.next && store.transactions == 1, "it waits")
         store.isFailing = false
         let step = try retry(failed)
         #expect(step.effects == ["announce 1", "announce 2", "announce 3"] && step.notices == [.sum(6)])
     }
 
     @Test func `a number of a failed step is not used again`() throws {
-        loop.inbox.post(1)
+        runner.inbox.post(1)
         store.isFailing = true
-        let failed = loop.commit()
+        let failed = commit()
         store.isFailing = false
         _ = try retry(failed)
-        #expect(loop.machine.transfers == [TransferID(2)])
+        #expect(runner.machine.transfers == [TransferID(2)])
     }
 
     @Test func `after three failed steps the machine recovers, and waits become longer up to a minute`() throws {
-        loop.inbox.post(7)
-        loop.inbox.post(700)
+        runner.inbox.post(7)
+        runner.inbox.post(700)
         store.isFailing = true
-        var step = loop.commit()
+        var step = commit()
         #expect(step.effects == [])
         step = try retry(step)
         #expect(step.effects == [])
         step = try retry(step)
-        #expect(step.effects == ["lose 7", "lose 700"] && loop.machine.open == [700])
+        #expect(step.effects == ["lose 7", "lose 700"] && runner.machine.open == [700])
         #expect(step.notices == [.failure(LectureError(.storageFull)), .failure(LectureError(.storageFull))])
         var waits: [Duration] = []
         for _ in 0..<4 {
@@ -157,27 +167,210 @@ struct LoopTests {
     }
 
     @Test func `a stop ends with a last notice, and nothing happens after it`() {
-        loop.inbox.post(1)
-        loop.stop()
-        #expect(loop.commit().notices == [.sum(1), .stopped])
-        loop.inbox.post(2)
-        loop.stop()
-        let after = loop.commit()
+        runner.inbox.post(1)
+        runner.stop()
+        #expect(commit().notices == [.sum(1), .stopped])
+        runner.inbox.post(2)
+        runner.stop()
+        let after = commit()
         #expect(after.notices == [] && after.effects == [] && store.numbers == [1])
     }
 
     @Test func `a stop does not wait for a store that cannot be written`() throws {
-        loop.inbox.post(700)
+        runner.inbox.post(700)
         store.isFailing = true
-        let first = loop.commit()
-        loop.stop()
-        var step = loop.commit()
+        let first = commit()
+        runner.stop()
+        var step = commit()
         #expect(try #require(first.next) > clock.boot() && failure(step) == .storageFull, "it tries at once")
         step = try retry(step)
         step = try retry(step)
         let failure = Adder.Notice.failure(LectureError(.storageFull))
         #expect(step.notices == [failure, failure, .lost(700), .stopped] && step.next == nil)
-        #expect(loop.commit().notices == [])
+        #expect(commit().notices == [])
+    }
+}
+
+/// Several machines in one loop.
+struct SharedLoopTests {
+    /// A machine that writes what it is sent, passes some of it on, and may be unable to decide.
+    private struct Writer: StateMachine {
+        enum Notice: StateMachineNotice, Hashable {
+            case wrote(String, at: Timestamp)
+            case failure(LectureError)
+            case stopped
+        }
+
+        typealias Effect = String
+        typealias Store = Sheet
+
+        let name: String
+        var lines: [String] = []
+        var fresh: [String] = []
+        var isIdle: Bool { true }
+
+        mutating func handle(_ event: String, _ step: inout Step<Self>) throws {
+            if step.store.broken.contains(name) { throw LectureError(.storeFailed, detail: name) }
+            try step.store.write("\(name): \(event)")
+            if event.hasPrefix("pass ") { step.store.pass?(String(event.dropFirst(5))) }
+            fresh.append(event)
+        }
+
+        mutating func reconcile(_ step: inout Step<Self>) throws {
+            lines += fresh
+            step.effects += fresh.map { "\(name) does \($0)" }
+            step.notices += fresh.map { .wrote($0, at: step.now) }
+            fresh = []
+            if step.isStopping { step.finish() }
+        }
+
+        mutating func recover(
+            losing events: [String], after error: LectureError, at boot: BootInstant
+        ) -> (effects: [String], notices: [Notice]) { (events.map { "\(name) loses \($0)" }, []) }
+
+        mutating func abandon() -> [Notice] { [] }
+    }
+
+    /// Lines in transactions.
+    private final class Sheet {
+        var broken: Set<String> = []
+        var isFull = false
+        var isLocked = false
+        var pass: ((String) -> Void)?
+        private(set) var lines: [String] = []
+        private(set) var transactions = 0
+
+        func write(_ line: String) throws { lines.append(line) }
+
+        func transaction(_ body: () throws -> Void) throws {
+            if isLocked { throw LectureError(.storeBusy) }
+            transactions += 1
+            let before = lines
+            do {
+                try body()
+                if isFull { throw LectureError(.storageFull) }
+            } catch {
+                lines = before
+                throw error
+            }
+        }
+    }
+
+    private let sheet = Sheet()
+    private let clock = VirtualClock()
+    private let loop: Loop
+    private let first: Runner<Writer>
+    private let second: Runner<Writer>
+
+    init() {
+        let sheet = sheet
+        loop = Loop(
+            Loop.Ports(
+                clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(),
+                transaction: { try sheet.transaction($0) }))
+        first = Runner(Writer(name: "first"), store: sheet, inbox: Inbox(wake: {}), rank: 0)
+        second = Runner(Writer(name: "second"), store: sheet, inbox: Inbox(wake: {}), rank: 1)
+        // The rank decides, not the order in which they come.
+        loop.add(second)
+        loop.add(first)
+        sheet.pass = { [second] in second.pass($0) }
+    }
+
+    private func send(_ event: String) {
+        first.inbox.post(event)
+        second.inbox.post(event)
+    }
+
+    private func failures(_ runner: Runner<Writer>) -> (failures: [LectureError.Code], effects: [String]) {
+        let step = runner.take()
+        return (step.notices.compactMap { if case .failure(let error) = $0 { error.code } else { nil } }, step.effects)
+    }
+
+    @Test func `machines share one transaction and one reading of the clock, in the order of their ranks`() {
+        send("a")
+        #expect(loop.commit() == nil)
+        #expect(sheet.lines == ["first: a", "second: a"] && sheet.transactions == 1)
+        let (one, other) = (first.take(), second.take())
+        #expect(one.effects == ["first does a"] && other.effects == ["second does a"])
+        #expect(one.notices == other.notices && one.notices == [.wrote("a", at: clock.now())])
+        #expect(first.take().effects == [], "it is taken once")
+    }
+
+    @Test func `a machine without events that is not due takes no part`() {
+        second.inbox.post("b")
+        _ = loop.commit()
+        #expect(sheet.lines == ["second: b"] && first.take().notices == [])
+    }
+
+    @Test func `what is passed on is handled in the same transaction`() {
+        first.inbox.post("pass x")
+        _ = loop.commit()
+        #expect(sheet.lines == ["first: pass x", "second: x"] && sheet.transactions == 1)
+        #expect(second.take().effects == ["second does x"])
+        #expect(!loop.isInStep)
+    }
+
+    @Test func `a machine that cannot decide does not keep the others from their work`() throws {
+        send("a")
+        sheet.broken = ["first"]
+        let next = try #require(loop.commit())
+        #expect(sheet.lines == ["second: a"] && next == clock.boot() + .seconds(2))
+        #expect(failures(first) == ([.storeFailed], []))
+        #expect(failures(second) == ([], ["second does a"]))
+        second.inbox.post("b")
+        #expect(loop.commit() == next && sheet.lines == ["second: a", "second: b"])
+        sheet.broken = []
+        clock.advance(to: next)
+        #expect(loop.commit() == nil && sheet.lines.last == "first: a", "its event has waited")
+        #expect(!first.isFailing)
+    }
+
+    @Test func `nothing is passed to a machine that cannot decide, and the machine that needs it waits with it`() throws
+    {
+        sheet.broken = ["second"]
+        first.inbox.post("pass x")
+        let next = try #require(loop.commit())
+        #expect(sheet.lines == [], "its row without that of the other is not committed")
+        #expect(failures(first) == ([.storeFailed], []) && failures(second) == ([.storeFailed], []))
+        sheet.broken = []
+        clock.advance(to: next)
+        _ = loop.commit()
+        #expect(sheet.lines == ["first: pass x", "second: x"])
+    }
+
+    @Test func `a transaction that cannot be committed is a failed step of all`() throws {
+        send("a")
+        sheet.isFull = true
+        let next = try #require(loop.commit())
+        #expect(sheet.transactions == 1 && sheet.lines == [])
+        #expect(failures(first) == ([.storageFull], []) && failures(second) == ([.storageFull], []))
+        sheet.isFull = false
+        clock.advance(to: next)
+        _ = loop.commit()
+        #expect(sheet.lines == ["first: a", "second: a"])
+    }
+
+    @Test func `a transaction that cannot begin is one too, and the third time its events are lost`() throws {
+        first.inbox.post("a")
+        sheet.isLocked = true
+        for count in 1...3 {
+            let next = try #require(loop.commit())
+            let (codes, effects) = failures(first)
+            #expect(codes == [.storeBusy] && effects == (count == 3 ? ["first loses a"] : []))
+            clock.advance(to: next)
+        }
+        #expect(failures(second) == ([], []), "it has nothing to decide")
+        #expect(first.inbox.isEmpty && first.isFailingRepeatedly && !second.isFailing)
+    }
+
+    @Test func `a machine that has stopped leaves, and the others continue`() {
+        first.stop()
+        second.inbox.post("b")
+        _ = loop.commit()
+        #expect(first.take().notices == [.stopped])
+        send("c")
+        _ = loop.commit()
+        #expect(sheet.lines == ["second: b", "second: c"] && first.take().notices == [])
     }
 }
 

@@ -87,10 +87,10 @@ struct EngineAskingTests {
     @Test func `a withdrawn source is forgotten, a granted licence is not`() throws {
         let world = try LicenceWorld()
         let (_, key) = try world.waiting("g")
-        try world.index.transaction { try world.engine.recordSource(nil, of: key) }
+        try world.change { try $0.recordSource(nil, of: key) }
         #expect(try world.ledger.entry(key) == nil && world.engine.standing(of: key) == .unneeded)
         try world.licensed("h")
-        try world.index.transaction { try world.engine.recordSource(nil, of: ContentKey(stored: "h")) }
+        try world.change { try $0.recordSource(nil, of: ContentKey(stored: "h")) }
         #expect(try world.record("h").form == .callback)
         world.settle()
         let anchor = try world.anchors.anchor(of: world.settings.store)
@@ -99,15 +99,47 @@ struct EngineAskingTests {
 
     @Test func `a rolled back transaction of downloads leaves no anchor ahead of the store`() throws {
         let world = try LicenceWorld()
+        try world.licensed("other")
         let key = try world.content("g")
         struct Change: Error {}
         #expect(throws: Change.self) {
-            try world.index.transaction {
-                try world.engine.recordSource(LicenceSource(), of: key)
+            try world.change {
+                try $0.recordSource(LicenceSource(), of: key)
                 throw Change()
             }
         }
         world.settle()
+        #expect(try world.ledger.inspect(against: world.anchors.anchor(of: world.settings.store)).isIntact)
+    }
+
+    @Test func `a step of downloads that changes licences ends with one row of the chain, and its anchor`() throws {
+        let world = try LicenceWorld()
+        let key = try world.content("g")
+        world.settle()
+        let before = try world.anchors.anchor(of: world.settings.store)?.revision ?? 0
+        world.recordNext(LicenceSource(), of: key)
+        let step = world.commit()
+        guard case .keepAnchor(let anchor) = step.effects.last else {
+            Issue.record("\(step.effects) keeps no anchor")
+            return
+        }
+        #expect(step.effects.count == 1 && anchor.revision == before + 1)
+        world.engine.perform(.keepAnchor(anchor))
+        #expect(try world.ledger.entry(key) != nil && world.ledger.inspect(against: anchor).isIntact)
+        world.settle()
+        #expect(try world.anchors.anchor(of: world.settings.store) == anchor, "there is no second row")
+    }
+
+    @Test func `a step of downloads that fails changes no licence and leaves no anchor`() throws {
+        let world = try LicenceWorld()
+        try world.licensed("other")
+        let key = try world.content("g")
+        world.settle()
+        world.recordNext(LicenceSource(), of: key, failing: LectureError(.storageFull))
+        let step = world.commit()
+        #expect(step.effects == [] && step.notices.isEmpty, "it is not a failure of the licences")
+        #expect(world.downloadsFail && !world.engine.isFailing)
+        #expect(try world.ledger.entry(key) == nil)
         #expect(try world.ledger.inspect(against: world.anchors.anchor(of: world.settings.store)).isIntact)
     }
 
@@ -192,7 +224,7 @@ struct EngineAskingTests {
 
     private func owing(_ world: LicenceWorld, _ name: String = "d") throws -> ContentKey {
         let key = try world.licensed(name) { $0.record?.policy.expiresAt = nil }
-        try world.index.transaction { try world.engine.completed(key, now: world.clock.now()) }
+        try world.change { try $0.completed(key, now: world.clock.now()) }
         return key
     }
 

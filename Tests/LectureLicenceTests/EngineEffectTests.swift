@@ -21,7 +21,7 @@ struct EngineEffectTests {
         let (content, key) = try world.waiting("g")
         world.settle()
         world.engine.grant(content, key: key)
-        let step = world.engine.commit()
+        let step = world.commit()
         let request = try #require(start(step.effects))
         #expect(step.effects == [.exchange(.send(request))])
         #expect(request.url == LicenceWorld.url && request.body != nil)
@@ -30,7 +30,7 @@ struct EngineEffectTests {
         #expect(world.server.requests.count == 1)
         world.clock.advance(to: try #require(world.server.nextDue))
         world.server.deliver()
-        let answered = world.engine.commit()
+        let answered = world.commit()
         guard case .keepAnchor(let anchor) = answered.effects.last else {
             Issue.record("\(answered.effects) keeps no anchor")
             return
@@ -48,7 +48,7 @@ struct EngineEffectTests {
         let (content, key) = try world.waiting("g")
         world.settle()
         world.engine.grant(content, key: key)
-        let started = world.engine.commit()
+        let started = world.commit()
         let request = try #require(start(started.effects))
         for effect in started.effects { world.engine.perform(effect) }
         return (world, request)
@@ -57,7 +57,7 @@ struct EngineEffectTests {
     @Test func `a stop cancels what runs`() throws {
         let (world, request) = try asking()
         world.engine.stop()
-        #expect(world.engine.commit().effects.first == .exchange(.cancel([request.id])))
+        #expect(world.commit().effects.first == .exchange(.cancel([request.id])))
     }
 
     /// A world in which the answer to a grant has just arrived and cannot be stored.
@@ -77,14 +77,14 @@ struct EngineEffectTests {
 
     @Test func `an answer that cannot be stored waits until it can be`() throws {
         let (world, _, store) = try answered()
-        let failed = world.engine.commit()
+        let failed = world.commit()
         #expect(isFailure(failed) && failed.notices.count == 1)
         #expect(failed.effects == [], "no anchor of a row that is not there, and the exchange is over")
-        #expect(world.engine.commit().effects == [], "the next step waits")
+        #expect(world.commit().effects == [], "the next step waits")
         #expect(world.engine.isBusy)
         try store.execute("DROP TRIGGER broken")
         world.clock.advance(to: try #require(failed.next))
-        let stored = world.engine.commit()
+        let stored = world.commit()
         guard case .keepAnchor = stored.effects.last else {
             Issue.record("\(stored.effects) keeps no anchor")
             return
@@ -100,11 +100,11 @@ struct EngineEffectTests {
         world.engine.grant(try #require(world.contents.ids[ContentKey("g")]), key: try ContentKey("g"))
         let other = try world.content("other")
         world.engine.check(other, within: .seconds(30))
-        var step = world.engine.commit()
+        var step = world.commit()
         for _ in 0..<2 {
             #expect(isFailure(step) && step.notices.count == 1)
             world.clock.advance(to: try #require(step.next))
-            step = world.engine.commit()
+            step = world.commit()
         }
         #expect(isFailure(step))
         let unreachable = step.notices.contains {
@@ -115,7 +115,7 @@ struct EngineEffectTests {
         #expect(grants.first?.error?.code == .storeFailed && grants.first?.isFinal == false)
         try store.execute("DROP TRIGGER broken")
         world.clock.advance(to: try #require(step.next))
-        #expect(!isFailure(world.engine.commit()))
+        #expect(!isFailure(world.commit()))
         #expect(!world.engine.isBusy, "all of it was answered")
     }
 

@@ -104,7 +104,7 @@ struct EngineKeyBindingTests {
         try world.restart()
         var source = LicenceSource()
         source.callbackURL = LicenceWorld.url
-        try world.index.transaction { try world.engine.recordSource(source, of: sealed.key) }
+        try world.change { try $0.recordSource(source, of: sealed.key) }
         #expect(try world.entry("a").grantingKeys == nil)
     }
 

@@ -139,8 +139,12 @@ struct EngineRegrantTests {
             ledger: ledger, contents: contents, transport: world.server, verifier: SecretVerifier(), anchors: anchors,
             clock: world.clock, random: world.randomness, offload: { $0() })
         let owner = try index.registerOwner(pid: 3, bootID: "boot", command: "test", now: world.clock.now())
+        let loop = Loop(
+            Loop.Ports(
+                clock: world.clock, random: world.randomness, numbers: TransferNumbers(),
+                transaction: { try ledger.transaction($0) }))
         return (
-            LicenceEngine(ports: ports, settings: settings, owner: owner, inbox: Inbox(wake: {})), ledger,
+            LicenceEngine(ports: ports, settings: settings, owner: owner, inbox: Inbox(wake: {}), in: loop), ledger,
             anchors
         )
     }

@@ -238,7 +238,7 @@ struct EngineRenewalTests {
         other.engine.renew(.all)
         var ends = 0
         let isOver = world.run { world in
-            let (notices, _) = other.engine.step()
+            let notices = other.step()
             ends += notices.count { if case .renewalEnded = $0 { true } else { false } }
             return ends > 0 && !world.summaries.isEmpty
         }

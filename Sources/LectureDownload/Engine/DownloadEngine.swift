@@ -1,13 +1,14 @@
 package import LectureEngine
 package import LectureModel
 
-/// Fetches what a run of a program wants: its ``DownloadMachine`` in a loop, and the performer of its effects.
+/// Fetches what a run of a program wants: its ``DownloadMachine`` in the loop of the store, and the performer of its
+/// effects.
 ///
 /// Confined to one executor, the one on which the store's writer lives. Other threads send an ``EngineEvent`` through
-/// the ``inbox``. ``step()`` handles all waiting events and then reconciles target states with work, in one
-/// transaction; effects (transfers, disk) and notices follow only after its commit, so that notices are never ahead of
-/// the disk. Under load events gather while a commit runs, which groups commits. There is no `await`, no clock and no
-/// randomness of its own: a simulation that provides the ports replays a run from its seed.
+/// the ``inbox``. A step of the ``loop`` handles all waiting events and then reconciles target states with work;
+/// effects (transfers, disk) and notices follow only after its commit (``take()``), so that notices are never
+/// ahead of the disk. Under load events gather while a commit runs, which groups commits. There is no `await`, no clock
+/// and no randomness of its own: a simulation that provides the ports replays a run from its seed.
 package final class DownloadEngine {
     /// Everything outside the rules.
     package struct Ports {
@@ -15,16 +16,12 @@ package final class DownloadEngine {
         package var index: any DownloadIndex
         /// Carries out HTTP exchanges.
         package var transport: any Transport
-        /// The numbers of exchanges on that transport.
-        package var numbers = TransferNumbers()
         /// The disk.
         package var files: any PartFiles
         /// Makes proofs and digests.
         package var digests: any DigestMaker
-        /// Wall time for what is stored, boot time for waits.
+        /// The local time of the timetable.
         package var clock: any LectureClock
-        /// Randomness for the jitter of a backoff.
-        package var random: any RandomSource
         /// Runs blocking work away from the engine.
         package var offload: any WorkOffload
         /// The application's source of new URLs.
@@ -37,7 +34,7 @@ package final class DownloadEngine {
         /// Collects the ports.
         package init(
             index: any DownloadIndex, transport: any Transport, files: any PartFiles, digests: any DigestMaker,
-            clock: any LectureClock, random: any RandomSource, offload: any WorkOffload, resolver: any URLResolver,
+            clock: any LectureClock, offload: any WorkOffload, resolver: any URLResolver,
             licensing: any DownloadLicensing, seals: any ContentSealing
         ) {
             self.index = index
@@ -45,7 +42,6 @@ package final class DownloadEngine {
             self.files = files
             self.digests = digests
             self.clock = clock
-            self.random = random
             self.offload = offload
             self.resolver = resolver
             self.licensing = licensing
@@ -54,13 +50,14 @@ package final class DownloadEngine {
     }
 
     let ports: Ports
-    private let loop: Loop<DownloadMachine>
+    private let loop: Loop
+    private let runner: Runner<DownloadMachine>
     /// The settings for what starts from the next step on.
     package private(set) var settings: DownloadSettings
     /// Takes events from any thread.
-    package var inbox: Inbox<EngineEvent> { loop.inbox }
+    package var inbox: Inbox<EngineEvent> { runner.inbox }
 
-    /// Makes an engine. Nothing happens before the first ``step()``.
+    /// Creates an engine. Nothing happens before ``start()``.
     ///
     /// - Parameters:
     ///   - ports: everything outside the rules.
@@ -68,15 +65,18 @@ package final class DownloadEngine {
     ///   - owner: the row of this program's run, under which it leases items.
     ///   - run: which items are wanted.
     ///   - inbox: takes events from any thread.
-    package init(ports: Ports, settings: DownloadSettings, owner: OwnerID, run: RunID, inbox: Inbox<EngineEvent>) {
-        (self.ports, self.settings) = (ports, settings)
-        let index = ports.index
-        loop = Loop(
-            DownloadMachine(settings, owner: owner, run: run),
-            ports: Loop.Ports(
-                store: DownloadStore(ports) { inbox.post($0) }, clock: ports.clock, random: ports.random,
-                numbers: ports.numbers, transaction: { try index.transaction($0) }), inbox: inbox)
+    ///   - loop: runs the steps.
+    package init(
+        ports: Ports, settings: DownloadSettings, owner: OwnerID, run: RunID, inbox: Inbox<EngineEvent>, in loop: Loop
+    ) {
+        (self.ports, self.loop, self.settings) = (ports, loop, settings)
+        runner = Runner(
+            DownloadMachine(settings, owner: owner, run: run), store: DownloadStore(ports) { inbox.post($0) },
+            inbox: inbox, rank: 0)
     }
+
+    /// Adds the machine to the loop; its first step is due at once.
+    package func start() { loop.add(runner) }
 
     // MARK: Requests
 
@@ -94,44 +94,34 @@ package final class DownloadEngine {
 
     /// Ends all work cleanly: received bytes are synced and committed, items go back to the queue. When the engine is
     /// idle, the notice ``EngineNotice/stopped`` follows.
-    package func stop() { loop.stop() }
+    package func stop() { runner.stop() }
 
     // MARK: Steps
 
-    /// Handles waiting events, reconciles, commits, and then performs the effects.
-    ///
-    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
-    ///   something.
-    package func step() -> (notices: [EngineNotice], next: BootInstant?) {
-        let step = commit()
-        for effect in step.effects { perform(effect) }
-        return (step.notices, step.next)
-    }
-
-    /// Handles waiting events, reconciles and commits, and performs nothing: the first half of ``step()``. The second
-    /// half is ``perform(_:)``, called with each of the effects in their order before the next step.
-    package func commit() -> CommittedStep<DownloadEffect, EngineNotice> { loop.commit() }
+    /// Takes what the last step of the loop led to, once: its effects are to be performed before the next step, each
+    /// by ``perform(_:)``, in their order.
+    package func take() -> CommittedStep<DownloadEffect, EngineNotice> { runner.take() }
 
     // MARK: What is in work
 
     /// Counts of this engine's life.
-    package var statistics: EngineStatistics { loop.machine.shared.statistics }
+    package var statistics: EngineStatistics { runner.machine.shared.statistics }
 
     /// Whether an item is in work here.
     ///
     /// - Parameter content: the item.
     /// - Returns: false for an item that waits or that another process works on.
-    package func isWorking(on content: ContentID) -> Bool { loop.machine.shared.items[content] != nil }
+    package func isWorking(on content: ContentID) -> Bool { runner.machine.shared.items[content] != nil }
 
     /// How many items are in work, and how many files are being removed, published or checked against the rows.
-    package var activeCount: Int { loop.machine.activeCount }
+    package var activeCount: Int { runner.machine.activeCount }
 
     /// The items in work, for a status display.
-    package var progressOfActive: [DownloadProgress] { loop.machine.progressOfActive }
+    package var progressOfActive: [DownloadProgress] { runner.machine.progressOfActive }
 
     /// Whether commits have failed repeatedly, so that no caller should wait for one. Commits are still retried.
-    package var isFailing: Bool { loop.isFailingRepeatedly }
+    package var isFailing: Bool { runner.isFailingRepeatedly }
 
     /// Whether a commit failed and is about to be repeated, or its items, which are still leased, to be requeued.
-    package var isRecovering: Bool { loop.isFailing || loop.machine.needsAdoption }
+    package var isRecovering: Bool { runner.isFailing || runner.machine.needsAdoption }
 }

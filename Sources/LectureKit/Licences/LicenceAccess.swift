@@ -31,24 +31,22 @@ final class LicenceAccess: CorePart {
     @discardableResult
     func open(accepting: Bool = false) throws -> LicenceService {
         if let service { return service }
-        if isClosed, core.state.session == nil { throw LectureError(.closing) }
+        if isClosed, core.state.host == nil { throw LectureError(.closing) }
         let own = try ownLedger(accepting: accepting)
         if !accepting, try own.isKnownToBeUnsettled() { throw LectureError(.storeCopied) }
         let made: LicenceService
         do {
             made = try LicenceService(
-                configuration, index: writer, executor: executor, hub: hub, session: try openSession(), device: own,
-                accepting: accepting)
+                configuration, index: writer, host: try openHost(), device: own, accepting: accepting,
+                followRemovals: { [weak core] in core?.followRemovals() })
         } catch let error as LectureError where error.code == .storeCopied {
             // Cached: otherwise every lecture of a list would inspect the whole ledger again.
             _ = try own.outlook()
             throw error
         }
         made.engine.configure(.extra(parameter))
-        made.downloads = core.state.service?.engine.inbox
-        made.followRemovals = { [weak core] in core?.followRemovals() }
         service = made
-        made.wake()
+        core.state.host?.wake()
         return made
     }
 

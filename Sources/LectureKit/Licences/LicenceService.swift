@@ -8,21 +8,18 @@ import LectureModel
 import LectureStore
 import LectureTransport
 
-/// The active part of licences: the engine with its ports, its timer, and the waiting callers.
+/// The active part of licences: the engine with its ports, and the waiting callers.
 ///
 /// Created with the first lecture that needs a licence and not before: a store without licences needs no device key.
 ///
-/// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
-final class LicenceService: @unchecked Sendable {
+/// `@unchecked Sendable`: every method must be called on the core queue, where the host runs its steps.
+final class LicenceService: LoopService, @unchecked Sendable {
     let engine: LicenceEngine
     let ledger: SQLiteLicenceLedger
     let device: [UInt8]
-    /// Reports the results of grants to the download engine.
-    var downloads: Inbox<EngineEvent>?
-    /// Makes the download engine follow an ordered removal. Called on the core queue.
-    var followRemovals: () -> Void = {}
     private let host: EngineHost
-    private let contents: StoreContents
+    private var notices: [LicenceNotice] = []
+    private var stopWaiters = StopWaiters()
     private var checks: [ContentKey: [Waiter<CheckOutcome>]] = [:]
     private var started: [Waiter<RenewalReport>] = []
     private var renewals: [RenewalRunID: [Waiter<RenewalReport>]] = [:]
@@ -31,58 +28,54 @@ final class LicenceService: @unchecked Sendable {
     private var stopped: [RenewalRunID: RenewalTally] = [:]
     private var idleWaiters: [Waiter<Void>] = []
 
-    /// Opens the ledger, and checks it against its anchor.
+    /// Opens the ledger, checks it against its anchor, and adds its machine to the loop.
     ///
     /// - Throws: ``LectureError``: `storeCopied` for another device's store that is not accepted, `configuration`,
     ///   `secretReadable`, a store's or a disk's code.
     init(
-        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, executor: CoreExecutor,
-        hub: EventHub<LectureEvent>, session: StoreSession, device own: DeviceLedger, accepting: Bool
+        _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, host: EngineHost, device own: DeviceLedger,
+        accepting: Bool, followRemovals: @escaping () -> Void
     ) throws {
-        (device, ledger) = (own.device, own.ledger)
-        contents = StoreContents(index, own)
-        host = EngineHost(executor, hub, leeway: 2)
-        let inbox = Inbox<LicenceEvent>(wake: host.waking)
+        (device, ledger, self.host) = (own.device, own.ledger, host)
+        let (session, inbox): (StoreSession, Inbox<LicenceEvent>) = (host.session, host.inbox())
         let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
-        var ports = LicenceEngine.Ports(
-            ledger: ledger, contents: contents, transport: session.transport,
+        let ports = LicenceEngine.Ports(
+            ledger: ledger, contents: StoreContents(index, own, followRemovals), transport: session.transport,
             verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: host.clock,
             random: SystemRandom(), offload: { work in queue.async(execute: work) })
-        ports.numbers = session.numbers
         var settings = LicenceSettings(
             store: own.store, device: device, bootID: Machine.bootID(), playerID: own.playerID,
             deviceName: Machine.model())
         settings.isStrict = configuration.rights.isStrict
         settings.hasOwnAuthority = configuration.hasOwnAuthority
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
-        engine = LicenceEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox)
+        engine = LicenceEngine(ports: ports, settings: settings, owner: session.owner, inbox: inbox, in: host.loop)
         try engine.open(accepting: accepting)
-        host.serve { [weak self] in self?.step() }
+        engine.start()
+        host.serve(self)
         session.dates.listen { date, boot in inbox.post(.witnessed(date, at: boot)) }
     }
 
     // MARK: Steps
 
-    /// Wakes the engine soon. From any thread.
-    func wake() { host.wake() }
+    func performEffects() {
+        let step = engine.take()
+        for effect in step.effects { engine.perform(effect) }
+        notices = step.notices
+    }
 
-    func step() {
-        host.step {
-            let (notices, next) = engine.step()
-            // Before callers are notified, so that one waiting for the end of a removal finds it started.
-            if contents.takeOrder() { followRemovals() }
-            for notice in notices { notify(notice) }
-            if !engine.isBusy {
-                let waiters = idleWaiters
-                idleWaiters = []
-                for waiter in waiters { waiter.answer(()) }
-            }
-            return next
-        }
+    func reportNotices() {
+        guard !stopWaiters.isStopped else { return }
+        let reported = notices
+        notices = []
+        for notice in reported { notify(notice) }
+        guard !engine.isBusy else { return }
+        let waiters = idleWaiters
+        idleWaiters = []
+        for waiter in waiters { waiter.answer(()) }
     }
 
     private func notify(_ notice: LicenceNotice) {
-        if case .failure = notice {} else { host.stepSucceeded() }
         switch notice {
         case .granted(let outcome): notify(outcome)
         case .checked(let key, let outcome):
@@ -119,7 +112,7 @@ final class LicenceService: @unchecked Sendable {
             answer = .settled
             host.hub.send(.licenceGranted(outcome.key))
         }
-        downloads?.post(.granted(outcome.content, answer))
+        host.downloads?.engine.inbox.post(.granted(outcome.content, answer))
     }
 
     private func notifyEnd(_ run: RenewalRunID, _ summary: RenewalSummary) {
@@ -141,7 +134,8 @@ final class LicenceService: @unchecked Sendable {
             checks = [:]
             for waiter in waiters { waiter.answer(.unreachable(error)) }
         }
-        guard host.stepFailed(error) else { return }
+        host.hub.send(.trouble(error))
+        guard engine.isFailingRepeatedly else { return }
         let waiters = started + renewals.values.flatMap(\.self)
         (started, renewals) = ([], [:])
         for waiter in waiters { waiter.fail(error) }
@@ -160,7 +154,7 @@ final class LicenceService: @unchecked Sendable {
 
     /// Asks a server whether a lecture may be played now.
     func check(_ key: ContentKey, within time: Duration, _ waiter: Waiter<CheckOutcome>) {
-        guard !host.isStopped else {
+        guard !stopWaiters.isStopped else {
             waiter.answer(.unreachable(LectureError(.closing)))
             return
         }
@@ -170,7 +164,7 @@ final class LicenceService: @unchecked Sendable {
 
     /// Renews a selection or asks for new grants, or continues an interrupted run.
     func renew(_ selection: RenewalSelection, _ kind: RenewalKind, _ waiter: Waiter<RenewalReport>) {
-        guard !host.isStopped else { return waiter.fail(LectureError(.closing)) }
+        guard !stopWaiters.isStopped else { return waiter.fail(LectureError(.closing)) }
         started.append(waiter)
         engine.renew(selection, kind)
     }
@@ -200,15 +194,12 @@ final class LicenceService: @unchecked Sendable {
         engine.configure(.attempts(options.maxAttempts ?? attempts))
     }
 
-    /// Whether a server is being asked, or about to be. Processes new requests first.
-    func isBusy() -> Bool {
-        step()
-        return !host.isStopped && engine.isBusy
-    }
+    /// Whether a server is being asked, or about to be.
+    var isBusy: Bool { !stopWaiters.isStopped && engine.isBusy }
 
     /// Waits until no server is being asked.
     func untilIdle(_ waiter: Waiter<Void>) {
-        guard isBusy() else {
+        guard isBusy else {
             waiter.answer(())
             return
         }
@@ -233,23 +224,23 @@ final class LicenceService: @unchecked Sendable {
 
     /// Ends all work cleanly: claims are released.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        host.stop(continuation) { engine.stop() }
+        if stopWaiters.wait(continuation) { engine.stop() }
     }
 
     private func finishStop() {
-        host.finishStop {
-            for (run, waiters) in renewals {
-                let report = unfinished(run)
-                host.hub.send(.renewalEnded(report))
-                for waiter in waiters { waiter.answer(report) }
-            }
-            for waiter in started { waiter.fail(LectureError(.interrupted)) }
-            for waiter in checks.values.flatMap(\.self) {
-                waiter.answer(.unreachable(LectureError(.closing)))
-            }
-            for waiter in idleWaiters { waiter.answer(()) }
-            (started, renewals, checks, idleWaiters) = ([], [:], [:], [])
+        guard stopWaiters.stopped() else { return }
+        for (run, waiters) in renewals {
+            let report = unfinished(run)
+            host.hub.send(.renewalEnded(report))
+            for waiter in waiters { waiter.answer(report) }
         }
+        for waiter in started { waiter.fail(LectureError(.interrupted)) }
+        for waiter in checks.values.flatMap(\.self) {
+            waiter.answer(.unreachable(LectureError(.closing)))
+        }
+        for waiter in idleWaiters { waiter.answer(()) }
+        (started, renewals, checks, idleWaiters) = ([], [:], [:], [])
+        stopWaiters.resume()
     }
 
     /// How far a renewal came that the next program continues.
@@ -272,9 +263,11 @@ final class LicenceService: @unchecked Sendable {
 private final class StoreContents: LicensedContents {
     private let index: SQLiteDownloadIndex
     private let device: DeviceLedger
-    private var isOrdered = false
+    private let follow: () -> Void
 
-    init(_ index: SQLiteDownloadIndex, _ device: DeviceLedger) { (self.index, self.device) = (index, device) }
+    init(_ index: SQLiteDownloadIndex, _ device: DeviceLedger, _ followRemovals: @escaping () -> Void) {
+        (self.index, self.device, follow) = (index, device, followRemovals)
+    }
 
     func content(_ key: ContentKey) throws -> ContentPresence? {
         guard let item = try index.item(key) else { return nil }
@@ -286,13 +279,9 @@ private final class StoreContents: LicensedContents {
 
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws { try device.bind(key, to: keys) }
 
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
-        if try index.setTargetState(key, .remove, now: now) { isOrdered = true }
+    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
+        try index.setTargetState(key, .remove, now: now)
     }
 
-    /// Whether a removal was ordered since the last call.
-    func takeOrder() -> Bool {
-        defer { isOrdered = false }
-        return isOrdered
-    }
+    func followRemovals() { follow() }
 }

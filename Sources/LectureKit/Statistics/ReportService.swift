@@ -7,35 +7,34 @@ import LectureModel
 import LectureStatistics
 import LectureStore
 
-/// The active part of reports: their machine in its loop, its timer, and the waiting callers.
+/// The active part of reports: their machine, and the waiting callers.
 ///
 /// Created when reports are first sent and not before: storing reports needs no registration at the store.
 ///
-/// `@unchecked Sendable`: every method but `wake` must be called on the core queue; the timer fires there as well.
-final class ReportService: @unchecked Sendable {
-    private let loop: Loop<ReportMachine>
+/// `@unchecked Sendable`: every method must be called on the core queue, where the host runs its steps.
+final class ReportService: LoopService, @unchecked Sendable {
+    private let runner: Runner<ReportMachine>
     private let exchanges: ExchangePerformer
     private let outbox: SQLiteOutbox
-    private let index: SQLiteDownloadIndex
-    private let session: StoreSession
     private let host: EngineHost
+    private var notices: [ReportNotice] = []
+    private var stopWaiters = StopWaiters()
     private var lastOrder = 0
     private var waiters: [Int: Waiter<SendSummary>] = [:]
     private var progress: [Int: SendSummary] = [:]
     /// Orders whose caller wants the delivered reports listed.
     private var namingOrders: Set<Int> = []
 
-    /// Creates the engine.
+    /// Adds the machine to the loop.
     ///
     /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile` for the configured values.
     init(
-        _ configuration: LectureConfiguration, outbox: SQLiteOutbox, index: SQLiteDownloadIndex, rate: Guarded<Int?>,
-        digests: OpenSSLDigests, executor: CoreExecutor, hub: EventHub<LectureEvent>, session: StoreSession
+        _ configuration: LectureConfiguration, outbox: SQLiteOutbox, rate: Guarded<Int?>, digests: OpenSSLDigests,
+        host: EngineHost
     ) throws {
-        (self.outbox, self.index, self.session) = (outbox, index, session)
-        let host = EngineHost(executor, hub, leeway: 2)
-        self.host = host
-        let (clock, inbox) = (host.clock, Inbox<ReportEvent>(wake: host.waking))
+        (self.outbox, self.host) = (outbox, host)
+        let (clock, session, hub) = (host.clock, host.session, host.hub)
+        let inbox: Inbox<ReportEvent> = host.inbox()
         let functions = ReportFunctions(
             newID: { UUIDv7.text(at: clock.now(), random: SystemRandom()) },
             compress: { encoding, bytes in
@@ -44,39 +43,35 @@ final class ReportService: @unchecked Sendable {
             }, wantsExchanges: { hub.hasCostlyListeners })
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
-        loop = Loop(
-            ReportMachine(settings, functions, hash: Self.hash(digests), owner: session.owner),
-            ports: Loop.Ports(
-                store: outbox, clock: clock, random: SystemRandom(), numbers: session.numbers,
-                transaction: { try outbox.transaction($0) }), inbox: inbox)
+        runner = Runner(
+            ReportMachine(settings, functions, hash: Self.hash(digests), owner: session.owner), store: outbox,
+            inbox: inbox, rank: 2)
         exchanges = ExchangePerformer(session.transport, clock: clock) { inbox.post(.answered($0, $1)) }
-        host.serve { [weak self] in self?.step() }
+        host.loop.add(runner)
+        host.serve(self)
     }
 
     // MARK: Steps
 
-    /// Wakes the engine soon. From any thread.
-    func wake() { host.wake() }
+    func performEffects() {
+        let step = runner.take()
+        for effect in step.effects { exchanges.perform(effect) }
+        notices = step.notices
+    }
 
-    func step() {
-        host.step {
-            // Their requests are released.
-            session.dismissDeadOwners(index, host.clock)
-            let step = loop.commit()
-            for effect in step.effects { exchanges.perform(effect) }
-            for notice in step.notices { notify(notice) }
-            return step.next
-        }
+    func reportNotices() {
+        let reported = notices
+        notices = []
+        for notice in reported { notify(notice) }
     }
 
     private func notify(_ notice: ReportNotice) {
-        if case .failure = notice {} else { host.stepSucceeded() }
         switch notice {
         case .progress(let order, let summary):
             progress[order] = summary
             host.hub.send(.reportsProgress(result(summary)))
         case .delivered(let ids):
-            session.observation?.delivered(ids.count)
+            host.session.observation?.delivered(ids.count)
             if !namingOrders.isEmpty { host.hub.send(.reportsDelivered(ids)) }
         case .exchange(let exchange): host.hub.send(.reportExchange(exchange), isCostly: true)
         case .refused(let id, let reason, let answer):
@@ -97,7 +92,8 @@ final class ReportService: @unchecked Sendable {
     /// Reports a store that cannot be written for several steps to waiting callers: finished work stays, and the next
     /// call continues.
     private func reportFailure(_ error: LectureError) {
-        guard host.stepFailed(error) else { return }
+        host.hub.send(.trouble(error))
+        guard runner.isFailingRepeatedly else { return }
         let left = waiters
         waiters = [:]
         for waiter in left.values { waiter.fail(error) }
@@ -108,7 +104,7 @@ final class ReportService: @unchecked Sendable {
     /// Sets the timeout from the next request on.
     func usePatience(_ configuration: LectureConfiguration) {
         let (stall, total) = Self.patience(configuration)
-        loop.inbox.post(.setTimeouts(stall: stall, total: total))
+        runner.inbox.post(.setTimeouts(stall: stall, total: total))
     }
 
     private static func patience(_ configuration: LectureConfiguration) -> (stall: Duration, total: Duration) {
@@ -117,15 +113,15 @@ final class ReportService: @unchecked Sendable {
 
     /// Sends what is due.
     func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter<SendSummary>) {
-        guard !host.isStopped else { return waiter.fail(LectureError(.closing)) }
+        guard !stopWaiters.isStopped else { return waiter.fail(LectureError(.closing)) }
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
         if options.namesDelivered { namingOrders.insert(order.id) }
         // Metrics are counted by delivered reports, since two callers may wait for the same ones.
-        order.namesDelivered = options.namesDelivered || session.observation != nil
+        order.namesDelivered = options.namesDelivered || host.session.observation != nil
         waiters[order.id] = waiter
-        loop.inbox.post(.send(order))
+        runner.inbox.post(.send(order))
     }
 
     /// The caller stops waiting; what is due is still sent.
@@ -165,13 +161,13 @@ final class ReportService: @unchecked Sendable {
 
     /// Ends all work cleanly: requests are cancelled and kept for the next program, with their ids and bytes.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        host.stop(continuation) { loop.stop() }
+        if stopWaiters.wait(continuation) { runner.stop() }
     }
 
     private func finishStop() {
-        host.finishStop {
-            for (order, waiter) in waiters { waiter.answer(progress[order] ?? SendSummary()) }
-            (waiters, progress) = ([:], [:])
-        }
+        guard stopWaiters.stopped() else { return }
+        for (order, waiter) in waiters { waiter.answer(progress[order] ?? SendSummary()) }
+        (waiters, progress) = ([:], [:])
+        stopWaiters.resume()
     }
 }

@@ -295,10 +295,8 @@ extension LectureManager.Reports {
         if isClosed { throw LectureError(.closing) }
         if let service { return service }
         let made = try ReportService(
-            configuration, outbox: try outbox(), index: index, rate: sendRate, digests: digests, executor: executor,
-            hub: hub, session: try openSession())
+            configuration, outbox: try outbox(), rate: sendRate, digests: digests, host: try openHost())
         service = made
-        made.wake()
         return made
     }
 

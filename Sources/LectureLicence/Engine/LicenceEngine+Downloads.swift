@@ -1,8 +1,8 @@
 import LectureEngine
 package import LectureModel
 
-/// What downloads need of licences. These run inside the download engine's transactions, which may still be rolled
-/// back: their rows of the chain are not anchored here, but by the engine's next step, with a row of its own.
+/// What downloads need of licences. These run inside a transaction of the downloads, which may still be rolled back; it
+/// ends with a row of the chain.
 extension LicenceEngine: DownloadLicensing {
     /// An open engine may record any source: ``open(accepting:)`` has refused a store of another device.
     package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
@@ -13,13 +13,13 @@ extension LicenceEngine: DownloadLicensing {
         guard let source else {
             guard let old, old.record == nil else { return }
             try ledger.forget(key)
-            return try appendInside()
+            return changed()
         }
         guard old?.source != source else { return }
         var entry = old ?? LicenceEntry(key: key, source: source)
         entry.source = source
         try ledger.store(entry)
-        try appendInside()
+        changed()
     }
 
     /// The state of the licence. Media of an ended licence may still be fetched: the verdict decides whether it plays,
@@ -38,15 +38,10 @@ extension LicenceEngine: DownloadLicensing {
         guard var entry = try ledger.entry(key), entry.record?.form == .callback, !entry.source.callbackURL.isEmpty
         else { return }
         try ledger.addPendingCallback(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
-        inbox.post(.callbacksAdded)
+        addedCallback()
         guard store.isStrict, !entry.owesCompletion else { return }
         entry.owesCompletion = true
         try ledger.store(entry)
-        try appendInside()
-    }
-
-    private func appendInside() throws {
-        _ = try look().append(ports.random.next)
-        inbox.post(.needsRow)
+        changed()
     }
 }

@@ -1,8 +1,8 @@
 package import LectureEngine
 package import LectureModel
 
-/// The licences of a store: its ``LicenceMachine`` in a loop, and what has to be decided at once, such as whether a
-/// lecture may be played now.
+/// The licences of a store: their ``LicenceMachine`` in the loop of the store, and what has to be decided at once, such
+/// as whether a lecture may be played now.
 ///
 /// Confined to one executor, the one on which the store's writer lives. Other threads send a ``LicenceEvent`` through
 /// the ``inbox``. What is decided at once is one transaction of its own, durable when the call returns; a play and the
@@ -18,15 +18,13 @@ package final class LicenceEngine {
         package var contents: any LicensedContents
         /// Carries out HTTP exchanges.
         package var transport: any Transport
-        /// The numbers of exchanges on that transport.
-        package var numbers = TransferNumbers()
         /// Checks the tokens of answers.
         package var verifier: any AnswerVerifier
         /// Stores the newest row of the time ledger outside the store.
         package var anchors: any AnchorKeeper
         /// Both clocks.
         package var clock: any LectureClock
-        /// Randomness: jitter, and session keys, which must not be guessable.
+        /// Randomness for the first anchor, which must not be guessable.
         package var random: any RandomSource
         /// Runs blocking work on another thread, soon and in order.
         package var offload: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -45,33 +43,38 @@ package final class LicenceEngine {
 
     let ports: Ports
     let store: LicenceStore
-    private let loop: Loop<LicenceMachine>
+    private let loop: Loop
+    private let runner: Runner<LicenceMachine>
     private let exchanges: ExchangePerformer
     private let permitLifetime: Duration
     /// Plays that a server has permitted, and until when.
     private var permits: [ContentKey: BootInstant] = [:]
+    /// Whether a transaction outside the steps has changed licences, so that it must end with a row of the chain.
+    private var hasChanges = false
     /// Takes events from any thread.
-    package var inbox: Inbox<LicenceEvent> { loop.inbox }
+    package var inbox: Inbox<LicenceEvent> { runner.inbox }
     var ledger: any LicenceLedger { ports.ledger }
 
-    /// Creates an engine. Nothing happens before the first ``step()``, except ``open()``.
+    /// Creates an engine. Nothing happens before ``start()``, except ``open(accepting:)``.
     ///
     /// - Parameters:
     ///   - ports: everything outside the rules.
     ///   - settings: the initial settings.
     ///   - owner: the row of this program's run.
     ///   - inbox: takes events from any thread.
-    package init(ports: Ports, settings: LicenceSettings, owner: OwnerID, inbox: Inbox<LicenceEvent>) {
-        (self.ports, permitLifetime) = (ports, settings.permitLifetime)
-        let ledger = ports.ledger
+    ///   - loop: runs the steps.
+    package init(
+        ports: Ports, settings: LicenceSettings, owner: OwnerID, inbox: Inbox<LicenceEvent>, in loop: Loop
+    ) {
+        (self.ports, self.loop, permitLifetime) = (ports, loop, settings.permitLifetime)
         store = LicenceStore(ports, settings)
-        loop = Loop(
-            LicenceMachine(settings, owner: owner),
-            ports: Loop.Ports(
-                store: store, clock: ports.clock, random: ports.random, numbers: ports.numbers,
-                transaction: { try ledger.transaction($0) }), inbox: inbox)
+        // After the downloads, which record where licences come from.
+        runner = Runner(LicenceMachine(settings, owner: owner), store: store, inbox: inbox, rank: 1)
         exchanges = ExchangePerformer(ports.transport, clock: ports.clock) { inbox.post(.answered($0, $1)) }
     }
+
+    /// Adds the machine to the loop; its first step is due at once.
+    package func start() { loop.add(runner) }
 
     // MARK: Requests
 
@@ -106,29 +109,23 @@ package final class LicenceEngine {
     package func checkPendingCallbacks() { inbox.post(.callbacksAdded) }
 
     /// Ends all work: requests are cancelled, claims released. The notice ``LicenceNotice/stopped`` follows.
-    package func stop() { loop.stop() }
+    package func stop() { runner.stop() }
 
     /// Whether any request is running or waiting.
-    package var isBusy: Bool { !inbox.isEmpty || loop.machine.isBusy }
+    package var isBusy: Bool { !inbox.isEmpty || runner.machine.isBusy }
 
     /// Whether the last step could not be committed, and is repeated.
-    package var isFailing: Bool { loop.isFailing }
+    package var isFailing: Bool { runner.isFailing }
+
+    /// Whether several steps have failed in a row, so that no caller should wait for the next one.
+    package var isFailingRepeatedly: Bool { runner.isFailingRepeatedly }
 
     // MARK: Steps
 
-    /// Handles waiting events, decides what to request next, commits, and then performs the effects.
-    ///
-    /// - Returns: what became true, and when the next step is due at the latest; nil when only an event can change
-    ///   something.
-    package func step() -> (notices: [LicenceNotice], next: BootInstant?) {
-        let step = commit()
-        for effect in step.effects { perform(effect) }
-        return (step.notices, step.next)
-    }
-
-    /// ``step()`` without the effects, which are returned.
-    package func commit() -> CommittedStep<LicenceEffect, LicenceNotice> {
-        let step = loop.commit()
+    /// Takes what the last step of the loop led to, once: its effects are to be performed before the next step, each
+    /// by ``perform(_:)``, in their order.
+    package func take() -> CommittedStep<LicenceEffect, LicenceNotice> {
+        let step = runner.take()
         for case .checked(let key, .permitted) in step.notices { permits[key] = ports.clock.boot() + permitLifetime }
         return step
     }
@@ -137,6 +134,7 @@ package final class LicenceEngine {
     package func perform(_ effect: LicenceEffect) {
         switch effect {
         case .exchange(let effect): exchanges.perform(effect)
+        case .followRemovals: ports.contents.followRemovals()
         case .keepAnchor(let anchor):
             ports.offload { [anchors = ports.anchors, id = store.id, inbox] in
                 do throws(LectureError) {
@@ -171,9 +169,38 @@ package final class LicenceEngine {
     }
 
     /// Stores an anchor soon, after the next step.
-    func keepSoon(_ anchor: LedgerAnchor?) {
+    ///
+    /// - Parameter anchor: of a row that is committed; nil for none.
+    package func keepSoon(_ anchor: LedgerAnchor?) {
         if let anchor { inbox.post(.rowAppended(anchor)) }
     }
+
+    // MARK: Changed by others
+
+    /// A transaction that is still open has changed licences. A step's own transaction then ends with a row of the
+    /// chain; another one ends with ``appendChanges()``.
+    func changed() {
+        if loop.isInStep { runner.pass(.licencesChanged) } else { hasChanges = true }
+    }
+
+    /// A transaction that is still open has added a pending callback.
+    func addedCallback() {
+        if loop.isInStep { runner.pass(.callbacksAdded) } else { inbox.post(.callbacksAdded) }
+    }
+
+    /// Ends a transaction outside the steps: appends a row to the chain if licences were changed in it.
+    ///
+    /// - Returns: the matching anchor, for ``keepSoon(_:)`` after the commit; nil without a change.
+    /// - Throws: ``LectureError``: a store's or a disk's code.
+    package func appendChanges() throws -> LedgerAnchor? {
+        defer { hasChanges = false }
+        return hasChanges ? try look().append(ports.random.next) : nil
+    }
+
+    /// Such a transaction was rolled back.
+    package func dropChanges() { hasChanges = false }
+
+    // MARK: Permits
 
     /// Whether a server has just permitted a play.
     func isPermitted(_ key: ContentKey, at now: BootInstant) -> Bool { permits[key].map { $0 > now } ?? false }

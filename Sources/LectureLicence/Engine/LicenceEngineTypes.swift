@@ -65,9 +65,8 @@ package enum LicenceEvent: Sendable {
     case anchored(LectureError?)
     /// A row was appended to the chain outside the loop's steps; its anchor is to be stored soon.
     case rowAppended(LedgerAnchor)
-    /// A download's transaction, which may still be rolled back, has stored licences: the next step appends a row of
-    /// its own, whose anchor is stored.
-    case needsRow
+    /// The downloads have changed licences in this transaction, which therefore ends with a row of the chain.
+    case licencesChanged
     /// A server has named the time (`Date`) over a verified connection, at this moment.
     case witnessed(Timestamp, at: BootInstant)
     /// The store differs from the one this device last wrote.
@@ -252,7 +251,8 @@ extension LicenceEvent {
         switch self {
         case .grant(let content, let key): Asked(key: key, purpose: .grant(content))
         case .check(let key, let deadline): Asked(key: key, purpose: .check(deadline: deadline))
-        case .answered, .anchored, .rowAppended, .needsRow, .witnessed, .suspected, .renew, .removed, .callbacksAdded,
+        case .answered, .anchored, .rowAppended, .licencesChanged, .witnessed, .suspected, .renew, .removed,
+            .callbacksAdded,
             .change:
             nil
         }

@@ -78,7 +78,7 @@ extension LicenceMachine {
         if try step.store.contents.content(key) == nil {
             step.notices.append(.deleted(key, message: message))
         } else {
-            try step.store.contents.orderRemoval(key, now: step.now)
+            if try step.store.contents.orderRemoval(key, now: step.now) { step.effects.append(.followRemovals) }
             removals.order(key, message)
         }
     }

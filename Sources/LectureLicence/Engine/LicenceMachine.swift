@@ -39,8 +39,6 @@ package struct LicenceMachine: StateMachine {
     /// What servers have ordered to be removed.
     var removals = OrderedRemovals()
     private var anchors = AnchorQueue()
-    /// A download's transaction has stored licences; its row of the chain is not anchored yet.
-    private var needsRow = false
 
     /// Creates a machine without work.
     ///
@@ -74,8 +72,9 @@ package struct LicenceMachine: StateMachine {
             guard let exchange = exchanges.removeValue(forKey: id) else { return }
             try answered(exchange, reply, &step)
         case .witnessed(let date, let boot): step.context.witnessed(date, at: boot)
+        case .licencesChanged: step.context.mustAppend = true
         case .grant, .check: if let asked = event.asked { try ask(asked, &step) }
-        case .anchored, .rowAppended, .needsRow, .suspected, .renew, .removed, .callbacksAdded, .change:
+        case .anchored, .rowAppended, .suspected, .renew, .removed, .callbacksAdded, .change:
             step.notices += accept(event, at: step.boot)
         }
     }
@@ -83,8 +82,6 @@ package struct LicenceMachine: StateMachine {
     /// Starts what may be requested now, ends renewals that have nothing left to do, and adds a row to the chain where
     /// something was changed.
     package mutating func reconcile(_ step: inout Step<Self>) throws {
-        if needsRow { step.context.mustAppend = true }
-        needsRow = false
         try runs.releaseAbandoned(step)
         try callbacks.releaseAbandoned(step)
         if step.isStopping {
@@ -138,12 +135,11 @@ package struct LicenceMachine: StateMachine {
     /// Applies what needs no row.
     private mutating func accept(_ event: LicenceEvent, at boot: BootInstant) -> [LicenceNotice] {
         switch event {
-        case .answered, .witnessed, .grant, .check: break
+        case .answered, .witnessed, .licencesChanged, .grant, .check: break
         case .anchored(let error):
             anchors.stored(error, at: boot)
             if let error { return [.failure(error)] }
         case .rowAppended(let anchor): anchors.add(anchor)
-        case .needsRow: needsRow = true
         case .suspected(let doubt): return [.suspected(doubt)]
         case .renew(let selection, let kind):
             runs.request(selection, kind)

@@ -34,12 +34,15 @@ package protocol LicensedContents: AnyObject {
     ///   - keys: the granting keys.
     /// - Throws: ``LectureError``.
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws
-    /// Requests the removal of a lecture, as ordered by its licence server; the download engine deletes the files. A
-    /// missing lecture is ignored.
+    /// Requests the removal of a lecture, as ordered by its licence server; the downloads delete the files. A missing
+    /// lecture is ignored.
     ///
     /// - Parameters:
     ///   - key: the lecture.
     ///   - now: the wall clock.
+    /// - Returns: whether that is news: ``followRemovals()`` is then called after the commit.
     /// - Throws: ``LectureError``.
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws
+    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool
+    /// Has the downloads delete the lectures whose removal was requested. Called after the commit.
+    func followRemovals()
 }

@@ -23,7 +23,7 @@ struct EffectScenarios {
     /// Makes one step and performs its effects.
     @discardableResult
     private func perform(_ scene: Scene) -> CommittedStep<DownloadEffect, EngineNotice> {
-        let step = scene.program.engine.commit()
+        let step = scene.program.commit()
         for effect in step.effects { scene.program.engine.perform(effect) }
         return step
     }
@@ -41,7 +41,7 @@ struct EffectScenarios {
     @Test func `the first step decides the first request and performs nothing`() throws {
         let (scene, _) = try FetchingScenarios.scene()
         try scene.want(Self.url)
-        let step = scene.program.engine.commit()
+        let step = scene.program.commit()
         #expect(scene.network.requests.isEmpty)
         guard case .transfer(.start(let request)) = step.effects.last else {
             Issue.record("no transfer is started")
@@ -51,7 +51,7 @@ struct EffectScenarios {
         #expect(step.effects == [.transfer(.limitRate(nil)), .list, .transfer(.start(request))])
         for effect in step.effects { scene.program.engine.perform(effect) }
         #expect(scene.network.requests == [request])
-        #expect(scene.program.engine.commit().effects == [], "each effect is decided once")
+        #expect(scene.program.commit().effects == [], "each effect is decided once")
     }
 
     @Test func `the first answer opens the part file, and its end finalizes and closes it`() throws {
@@ -178,7 +178,7 @@ struct EffectScenarios {
         let secret = "http://media.example/a.mp4?token=secret"
         scene.network.files[secret] = ServedFile(lectureBytes(1000))
         try scene.want(secret)
-        let effects = scene.program.engine.commit().effects
+        let effects = scene.program.commit().effects
         guard case .transfer(.start(let request)) = effects.last else {
             Issue.record("no transfer is started")
             return

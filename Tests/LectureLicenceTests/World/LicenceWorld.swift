@@ -40,6 +40,8 @@ final class WorldContents: LicensedContents {
     var ids: [ContentKey: ContentID] = [:]
     var incomplete: Set<ContentKey> = []
     var sealedElsewhere: Set<ContentKey> = []
+    /// How often the downloads were to follow ordered removals.
+    private(set) var followed = 0
     /// Where the keys of media are, and what opens them.
     private let ledger: SQLiteLicenceLedger
     private let vault: DeviceVault
@@ -65,9 +67,11 @@ final class WorldContents: LicensedContents {
         try ledger.rewrapContentKey(of: key, stored, as: bound)
     }
 
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws {
-        _ = try index.setTargetState(key, .remove, now: now)
+    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
+        try index.setTargetState(key, .remove, now: now)
     }
+
+    func followRemovals() { followed += 1 }
 }
 
 /// A store with licences, an engine, and the servers it asks, in virtual time.
@@ -90,6 +94,12 @@ final class LicenceWorld {
     var verifier = SecretVerifier()
     private(set) var owner: OwnerID
     private(set) var engine: LicenceEngine
+    private(set) var loop: Loop
+    /// The downloads, as far as they change licences: each of these runs in the next step.
+    private var downloads: Runner<Downloads>
+    /// Whether the last step of the downloads failed.
+    var downloadsFail: Bool { downloads.isFailing }
+    private let licences = DownloadsStore()
     private let isWoken = Guarded(false)
     /// The notices, in order.
     private(set) var notices: [LicenceNotice] = []
@@ -118,22 +128,38 @@ final class LicenceWorld {
         configure(&settings)
         anchors.set(.beforeFirst([UInt8](repeating: 0, count: 32)), of: settings.store)
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        (loop, downloads) = Self.loop(ledger, clock, randomness, isWoken, licences)
         engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken)
+            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
+        licences.engine = engine
+    }
+
+    private static func loop(
+        _ ledger: SQLiteLicenceLedger, _ clock: VirtualClock, _ randomness: SeededRandom, _ isWoken: Guarded<Bool>,
+        _ store: DownloadsStore
+    ) -> (Loop, Runner<Downloads>) {
+        let loop = Loop(
+            Loop.Ports(
+                clock: clock, random: randomness, numbers: TransferNumbers(),
+                transaction: { try ledger.transaction($0) }))
+        let downloads = Runner(Downloads(), store: store, inbox: Inbox(wake: { isWoken.withLock { $0 = true } }))
+        loop.add(downloads)
+        return (loop, downloads)
     }
 
     private static func engine(
         _ ledger: SQLiteLicenceLedger, _ contents: WorldContents, _ server: FakeServer, _ verifier: SecretVerifier,
         _ anchors: MemoryAnchors, _ clock: VirtualClock, _ randomness: SeededRandom, _ settings: LicenceSettings,
-        _ owner: OwnerID,
-        _ isWoken: Guarded<Bool>
+        _ owner: OwnerID, _ isWoken: Guarded<Bool>, _ loop: Loop
     ) -> LicenceEngine {
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: server, verifier: verifier, anchors: anchors,
             clock: clock, random: randomness, offload: { $0() })
-        return LicenceEngine(
-            ports: ports, settings: settings, owner: owner,
-            inbox: Inbox(wake: { isWoken.withLock { $0 = true } }))
+        let engine = LicenceEngine(
+            ports: ports, settings: settings, owner: owner, inbox: Inbox(wake: { isWoken.withLock { $0 = true } }),
+            in: loop)
+        engine.start()
+        return engine
     }
 
     /// Another process on the same store, with another owner.
@@ -144,16 +170,20 @@ final class LicenceWorld {
         contents.ids = self.contents.ids
         let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
+        let (loop, _) = Self.loop(ledger, clock, randomness, woken, DownloadsStore())
         let engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, woken)
-        return LicenceProcess(engine: engine, index: index, isWoken: woken)
+            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, woken, loop)
+        return LicenceProcess(engine: engine, index: index, isWoken: woken, loop: loop)
     }
 
     /// The process is killed and another starts: memory is lost, the claims of the dead process are released.
     func restart() throws {
         try index.dismissOwner(owner, now: clock.now())
         owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
-        engine = Self.engine(ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken)
+        (loop, downloads) = Self.loop(ledger, clock, randomness, isWoken, licences)
+        engine = Self.engine(
+            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
+        licences.engine = engine
         try engine.open()
     }
 
@@ -209,7 +239,7 @@ final class LicenceWorld {
         let key = try content(name)
         var source = LicenceSource()
         source.callbackURL = url
-        try index.transaction { try engine.recordSource(source, of: key) }
+        try change { try $0.recordSource(source, of: key) }
         return (try #require(contents.ids[key]), key)
     }
 
@@ -223,7 +253,27 @@ final class LicenceWorld {
         return time.row
     }
 
+    /// The downloads record where a licence comes from, in the next step.
+    func recordNext(_ source: LicenceSource?, of key: ContentKey, failing failure: LectureError? = nil) {
+        downloads.inbox.post(Downloads.Event(source: source, key: key, failure: failure))
+    }
+
+    /// Changes licences as a transaction outside the steps does.
+    func change(_ body: (LicenceEngine) throws -> Void) throws {
+        let anchor = try ledger.transaction {
+            try body(engine)
+            return try engine.appendChanges()
+        }
+        engine.keepSoon(anchor)
+    }
+
     // MARK: Time
+
+    /// Handles the waiting events and performs nothing: the effects are the caller's to perform.
+    func commit() -> CommittedStep<LicenceEffect, LicenceNotice> {
+        _ = loop.commit()
+        return engine.take()
+    }
 
     /// Steps and advances time until a condition is true.
     ///
@@ -237,8 +287,10 @@ final class LicenceWorld {
         var idle = 0
         while true {
             isWoken.withLock { $0 = false }
-            let (reported, next) = engine.step()
-            recordNotices(reported)
+            let step = commit()
+            for effect in step.effects { engine.perform(effect) }
+            let next = step.next
+            recordNotices(step.notices)
             if try isOver(self) { return true }
             if isWoken.withLock(\.self) { continue }
             guard let moment = [next, server.nextDue].compactMap(\.self).min(), moment <= end else { return false }
@@ -292,4 +344,49 @@ struct LicenceProcess {
     let engine: LicenceEngine
     let index: SQLiteDownloadIndex
     let isWoken: Guarded<Bool>
+    let loop: Loop
+
+    /// Makes a step.
+    func step() -> [LicenceNotice] {
+        _ = loop.commit()
+        let step = engine.take()
+        for effect in step.effects { engine.perform(effect) }
+        return step.notices
+    }
+}
+
+/// A machine before that of the licences, which does what a test wants within the step.
+struct Downloads: StateMachine {
+    /// Records where the licence of a lecture comes from, and then perhaps fails.
+    struct Event {
+        var source: LicenceSource?
+        var key: ContentKey
+        var failure: LectureError?
+    }
+
+    typealias Effect = Never
+    typealias Store = DownloadsStore
+
+    enum Notice: StateMachineNotice {
+        case failure(LectureError)
+        case stopped
+    }
+
+    var isIdle: Bool { true }
+    mutating func handle(_ event: Event, _ step: inout Step<Self>) throws {
+        try step.store.engine?.recordSource(event.source, of: event.key)
+        if let failure = event.failure { throw failure }
+    }
+    mutating func reconcile(_ step: inout Step<Self>) throws {}
+
+    mutating func recover(
+        losing events: [Event], after error: LectureError, at boot: BootInstant
+    ) -> (effects: [Never], notices: [Notice]) { ([], []) }
+
+    mutating func abandon() -> [Notice] { [] }
+}
+
+/// The licences as the downloads see them.
+final class DownloadsStore {
+    fileprivate(set) weak var engine: LicenceEngine?
 }

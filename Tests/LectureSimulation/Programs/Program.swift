@@ -22,6 +22,7 @@ package final class Program {
     package let licensing: ScriptedLicensing
     /// Its engine.
     package let engine: DownloadEngine
+    private let loop: Loop
     /// When the engine needs its next step.
     package private(set) var next: Int64?
     /// All notices of its engine.
@@ -71,10 +72,16 @@ package final class Program {
         licensing = ScriptedLicensing(world: world, program: number, inbox: inbox)
         let ports = DownloadEngine.Ports(
             index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
-            digests: place.disk.digests, clock: WorldClock(world: world), random: WorldRandom(world: world),
+            digests: place.disk.digests, clock: WorldClock(world: world),
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
             licensing: licensing, seals: place.seals)
-        engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox)
+        let store = port
+        loop = Loop(
+            Loop.Ports(
+                clock: WorldClock(world: world), random: WorldRandom(world: world), numbers: TransferNumbers(),
+                transaction: { try store.transaction($0) }))
+        engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox, in: loop)
+        engine.start()
     }
 
     /// As in the product: the row and its lock become visible together, and dead owners are dismissed.
@@ -116,12 +123,20 @@ package final class Program {
         if isWoken.withLock({ $0 }) || next.map({ $0 <= world.boot }) ?? false { step() }
     }
 
+    /// Handles the received events and performs nothing: the effects are the caller's to perform.
+    package func commit() -> CommittedStep<DownloadEffect, EngineNotice> {
+        _ = loop.commit()
+        return engine.take()
+    }
+
     /// Handles the received events.
     package func step() {
         isWoken.withLock { $0 = false }
         guard world.isAlive(number) else { return }
         if census.isKept { dismissDeadOwners() }
-        let (reported, next) = engine.step()
+        let step = commit()
+        for effect in step.effects { engine.perform(effect) }
+        let (reported, next) = (step.notices, step.next)
         // The notices of a dead program are lost.
         guard world.isAlive(number) else { return }
         notices += reported

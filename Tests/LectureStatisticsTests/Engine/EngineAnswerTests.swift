@@ -130,7 +130,7 @@ struct EngineAnswerTests {
         try world.add("a")
         try world.send()
         #expect(try world.send().requests == 0)
-        #expect(world.process.loop.machine.isIdle)
+        #expect(world.process.runner.machine.isIdle)
     }
 
     @Test func `one poison report among 500 costs at most 2 log2 n + 1 requests and takes no other with it`() throws {

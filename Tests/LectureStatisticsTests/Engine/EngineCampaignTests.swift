@@ -70,8 +70,8 @@ struct EngineCampaignTests {
         }
         #expect(world.process.outbox.failed > 5 && world.process.failures > 0)
         world.process.outbox.failures = 0
-        world.run(for: .seconds(3600)) { $0.process.loop.machine.isIdle }
-        #expect(world.process.loop.machine.isIdle)
+        world.run(for: .seconds(3600)) { $0.process.runner.machine.isIdle }
+        #expect(world.process.runner.machine.isIdle)
         try finish(world, 600)
     }
 
@@ -89,9 +89,9 @@ struct EngineCampaignTests {
                     return $0 < 0
                 }
             }
-            world.process.loop.stop()
+            world.process.runner.stop()
             #expect(world.run { $0.process.isStopped })
-            #expect(world.process.ends.count == 1 && world.process.loop.machine.isIdle)
+            #expect(world.process.ends.count == 1 && world.process.runner.machine.isIdle)
             #expect(try world.numbers("count(*) FROM lms_flight WHERE owner_id IS NOT NULL") == [0])
             #expect(try world.isConserved())
             try world.restart()
@@ -105,7 +105,7 @@ struct EngineCampaignTests {
         world.begin()
         world.run { _ in world.lms.effects.count > 20 }
         world.process.outbox.failures = 1000
-        world.process.loop.stop()
+        world.process.runner.stop()
         #expect(world.run { $0.process.isStopped })
         try world.restart()
         try finish(world, 100)

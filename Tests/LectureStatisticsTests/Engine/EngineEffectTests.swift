@@ -17,15 +17,15 @@ struct EngineEffectTests {
         let world = try SendWorld()
         try world.add("a")
         world.begin()
-        let loop = world.process.loop
-        let request = try request(loop.commit().effects)
+        let process = world.process
+        let request = try request(process.commit().effects)
         #expect(request.url == SendWorld.url && request.headers["Idempotency-Key"] == "a")
         #expect(world.lms.requests.isEmpty, "nothing is performed")
         world.process.performer.perform(.send(request))
         #expect(world.lms.requests.map(\.id) == ["a"])
-        #expect(loop.commit().effects == [], "each effect is decided once")
-        loop.stop()
-        #expect(loop.commit().effects == [.cancel([request.id])])
+        #expect(process.commit().effects == [], "each effect is decided once")
+        process.runner.stop()
+        #expect(process.commit().effects == [.cancel([request.id])])
     }
 
     @Test func `a failed commit performs none of its effects`() throws {
@@ -33,12 +33,12 @@ struct EngineEffectTests {
         try world.add("a")
         world.begin()
         world.process.outbox.failsCommits = true
-        let loop = world.process.loop
-        let failed = loop.commit()
+        let process = world.process
+        let failed = process.commit()
         #expect(failed.effects == [], "its request is not sent")
         #expect(failed.notices.contains { if case .failure = $0 { true } else { false } })
         world.process.outbox.failsCommits = false
-        #expect(loop.commit().effects == [] && world.lms.requests.isEmpty, "the next step waits")
+        #expect(process.commit().effects == [] && world.lms.requests.isEmpty, "the next step waits")
         world.run { $0.process.ends.count == 1 }
         #expect(world.process.ends.map(\.delivered) == [1] && world.lms.requests.map(\.id) == ["a"])
     }
@@ -47,8 +47,8 @@ struct EngineEffectTests {
         let world = try SendWorld()
         try world.add("a")
         world.begin()
-        let loop = world.process.loop
-        world.process.performer.perform(.send(try request(loop.commit().effects)))
+        let process = world.process
+        world.process.performer.perform(.send(try request(process.commit().effects)))
         world.process.outbox.failsCommits = true
         var failures = 0
         world.run(for: .seconds(5)) { world in
@@ -66,8 +66,8 @@ struct EngineEffectTests {
         let world = try SendWorld()
         try world.add("a")
         world.begin()
-        let loop = world.process.loop
-        world.process.performer.perform(.send(try request(loop.commit().effects)))
+        let process = world.process
+        world.process.performer.perform(.send(try request(process.commit().effects)))
         world.process.outbox.failsCommits = true
         world.run(for: .seconds(300)) { $0.process.failures > FailedSteps.patience }
         #expect(world.process.failures > FailedSteps.patience)

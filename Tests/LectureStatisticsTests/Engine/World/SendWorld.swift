@@ -10,7 +10,8 @@ import Testing
 final class SendProcess {
     let index: SQLiteDownloadIndex
     let outbox: FailingOutbox
-    let loop: Loop<ReportMachine>
+    let loop: Loop
+    let runner: Runner<ReportMachine>
     let performer: ExchangePerformer
     let owner: OwnerID
     fileprivate let isWoken: Guarded<Bool>
@@ -20,11 +21,17 @@ final class SendProcess {
     fileprivate(set) var notices: [ReportNotice] = []
 
     fileprivate init(
-        _ index: SQLiteDownloadIndex, _ outbox: FailingOutbox, _ loop: Loop<ReportMachine>,
-        _ performer: ExchangePerformer, _ owner: OwnerID, _ isWoken: Guarded<Bool>
+        _ index: SQLiteDownloadIndex, _ outbox: FailingOutbox, _ loop: Loop,
+        _ runner: Runner<ReportMachine>, _ performer: ExchangePerformer, _ owner: OwnerID, _ isWoken: Guarded<Bool>
     ) {
-        (self.index, self.outbox, self.loop, self.performer) = (index, outbox, loop, performer)
+        (self.index, self.outbox, self.loop, self.runner, self.performer) = (index, outbox, loop, runner, performer)
         (self.owner, self.isWoken) = (owner, isWoken)
+    }
+
+    /// Handles the waiting events and performs nothing: the effects are the caller's to perform.
+    func commit() -> CommittedStep<ExchangeEffect, ReportNotice> {
+        _ = loop.commit()
+        return runner.take()
     }
 
     var ends: [SendSummary] { notices.compactMap { if case .ended(_, let summary) = $0 { summary } else { nil } } }
@@ -95,12 +102,14 @@ final class SendWorld {
             wantsExchanges: { [listens = shared.listens] in listens.withLock(\.self) })
         let inbox = Inbox<ReportEvent>(wake: { woken.withLock { $0 = true } })
         let loop = Loop(
-            ReportMachine(settings, functions, hash: { Self.hash($0) }, owner: owner),
-            ports: Loop.Ports(
-                store: outbox, clock: clock, random: randomness, numbers: TransferNumbers(),
-                transaction: { try outbox.transaction($0) }), inbox: inbox)
+            Loop.Ports(
+                clock: clock, random: randomness, numbers: TransferNumbers(),
+                transaction: { try outbox.transaction($0) }))
+        let runner = Runner(
+            ReportMachine(settings, functions, hash: { Self.hash($0) }, owner: owner), store: outbox, inbox: inbox)
+        loop.add(runner)
         let performer = ExchangePerformer(lms, clock: clock) { inbox.post(.answered($0, $1)) }
-        return SendProcess(index, outbox, loop, performer, owner, woken)
+        return SendProcess(index, outbox, loop, runner, performer, owner, woken)
     }
 
     private static func next(_ numbers: Guarded<Int>) -> Int {
@@ -233,7 +242,7 @@ final class SendWorld {
         while true {
             for process in processes {
                 process.isWoken.withLock { $0 = false }
-                let step = process.loop.commit()
+                let step = process.commit()
                 for effect in step.effects { process.performer.perform(effect) }
                 process.notices += step.notices
                 process.next = step.next
@@ -260,7 +269,7 @@ final class SendWorld {
         orders += 1
         var order = SendOrder(id: orders)
         change(&order)
-        (process ?? self.process).loop.inbox.post(.send(order))
+        (process ?? self.process).runner.inbox.post(.send(order))
     }
 
     /// Sends until the order has ended.

@@ -1,0 +1,169 @@
+package import LectureModel
+
+/// A machine in a ``Loop``: takes its events, and keeps what its last step led to. Confined to the loop's executor,
+/// except for the ``inbox``.
+package final class Runner<Subject: StateMachine> {
+    /// What one attempt has changed, until its transaction is committed or rolled back.
+    private struct Attempt {
+        let before: Subject
+        let events: [Subject.Event]
+        var step: Step<Subject>?
+    }
+
+    /// The rules, and all that they remember.
+    package private(set) var machine: Subject
+    /// Takes events from any thread.
+    package let inbox: Inbox<Subject.Event>
+    /// Its place among the machines of a step: lower ones first.
+    let rank: Int
+    private let store: Subject.Store
+    private var failedSteps = FailedSteps()
+    /// Why the last step failed.
+    private var failure: LectureError?
+    /// When a step is due without an event; nil when only an event can change something.
+    private var due: BootInstant?
+    private var passed: [Subject.Event] = []
+    private var attempt: Attempt?
+    private var result = CommittedStep<Subject.Effect, Subject.Notice>()
+    /// Whether it takes no part any more in the current step of the loop.
+    private var isSetAside = false
+    private var isStopping = false
+    private(set) var isStopped = false
+
+    /// Creates a runner. Nothing happens before it is added to a loop.
+    ///
+    /// - Parameters:
+    ///   - machine: the rules.
+    ///   - store: the rows, for each step.
+    ///   - inbox: takes events from any thread.
+    ///   - rank: its place among the machines of a step: lower ones first.
+    package init(_ machine: Subject, store: Subject.Store, inbox: Inbox<Subject.Event>, rank: Int = 0) {
+        (self.machine, self.store, self.inbox, self.rank) = (machine, store, inbox, rank)
+        due = machine.isIdle ? nil : BootInstant(nanoseconds: 0)
+    }
+
+    /// Whether the last step failed, and is repeated.
+    package var isFailing: Bool { failedSteps.isFailing }
+    /// Whether several steps have failed in a row, so that nothing should wait for the next one.
+    package var isFailingRepeatedly: Bool { failedSteps.isRepeated }
+
+    /// Ends all work; ``StateMachineNotice/stopped`` follows.
+    package func stop() {
+        isStopping = true
+        failedSteps.reset()
+        inbox.setNeedsStep()
+    }
+
+    /// Has the machine handle an event in the open transaction, since rows that belong to it were changed there by a
+    /// machine of a lower rank. If the transaction is rolled back, the event never was.
+    ///
+    /// - Parameter event: handled after those of the inbox.
+    package func pass(_ event: Subject.Event) { passed.append(event) }
+
+    /// Returns what the last step of the loop led to, once.
+    ///
+    /// - Returns: the effects, to be performed in this order and before the next step; what became true; and when the
+    ///   next step of this machine is due.
+    package func take() -> CommittedStep<Subject.Effect, Subject.Notice> {
+        defer { result = CommittedStep() }
+        result.next = next
+        return result
+    }
+}
+
+/// A ``Runner`` as the loop sees it.
+protocol LoopMember: AnyObject {
+    /// Its place among the machines of a step: lower ones first.
+    var rank: Int { get }
+    /// Whether it has ended for good.
+    var isStopped: Bool { get }
+    /// Whether it has decided in the current attempt.
+    var hasRun: Bool { get }
+    /// When it needs a step at the latest; nil when only an event can change something.
+    var next: BootInstant? { get }
+
+    /// A step of the loop begins.
+    func began(at boot: BootInstant)
+    /// Whether it has something to decide in the current attempt.
+    func wantsStep(at boot: BootInstant) -> Bool
+    /// Decides, within the transaction of the attempt.
+    func run(_ moment: Moment, _ ports: Loop.Ports) throws
+    /// Throws when it was passed an event that it has not handled.
+    func requireNothingPassed() throws
+    /// The attempt is committed.
+    func committed()
+    /// The attempt never happened.
+    ///
+    /// - Parameters:
+    ///   - failure: why this machine has failed; nil when another one has.
+    ///   - boot: the boot clock.
+    func rolledBack(_ failure: LectureError?, at boot: BootInstant)
+}
+
+extension Runner: LoopMember {
+    var hasRun: Bool { attempt != nil }
+
+    var next: BootInstant? { isStopped ? nil : failedSteps.retry ?? due }
+
+    func began(at boot: BootInstant) {
+        isSetAside = failedSteps.retry.map { boot < $0 } ?? false
+        if !isSetAside { failedSteps.began() }
+    }
+
+    func wantsStep(at boot: BootInstant) -> Bool {
+        guard !isStopped, !isSetAside, attempt == nil else { return false }
+        if isStopping || !inbox.isEmpty || !passed.isEmpty { return true }
+        return due.map { $0 <= boot } ?? false
+    }
+
+    func run(_ moment: Moment, _ ports: Loop.Ports) throws {
+        let events = inbox.take()
+        attempt = Attempt(before: machine, events: events)
+        let own = passed
+        passed = []
+        var step = try Step<Subject>(store, moment, isStopping: isStopping, ports)
+        for event in events { try machine.handle(event, &step) }
+        for event in own { try machine.handle(event, &step) }
+        try machine.reconcile(&step)
+        attempt?.step = step
+    }
+
+    func requireNothingPassed() throws {
+        if !passed.isEmpty { throw failure ?? LectureError(.bug, cause: "an event was passed to an earlier machine") }
+    }
+
+    func committed() {
+        guard let step = attempt?.step else { return }
+        (attempt, failure) = (nil, nil)
+        failedSteps.reset()
+        due = step.wake
+        isStopped = step.isFinished
+        result.effects += step.effects
+        result.notices += step.notices + (isStopped ? [.stopped] : [])
+    }
+
+    func rolledBack(_ failure: LectureError?, at boot: BootInstant) {
+        passed = []
+        var events: [Subject.Event] = []
+        if let attempt {
+            (machine, events) = (attempt.before, attempt.events)
+            self.attempt = nil
+        }
+        guard let failure else { return inbox.putBack(events) }
+        (isSetAside, self.failure) = (true, failure)
+        failedSteps.failed(at: boot)
+        result.notices.append(.failure(failure))
+        guard failedSteps.isRepeated else { return inbox.putBack(events) }
+        // A transaction that could not begin has taken none.
+        events += inbox.take()
+        let (effects, notices) = machine.recover(losing: events, after: failure, at: boot)
+        result.effects += effects
+        result.notices += notices
+        // What it continues from the store needs a step, whatever was due before.
+        due = boot
+        guard isStopping else { return }
+        isStopped = true
+        failedSteps.reset()
+        result.notices += machine.abandon() + [.stopped]
+    }
+}
