@@ -49,37 +49,40 @@ let package = Package(
         // Media bytes for the sandbox; C because they must be fast in a debug build too.
         .target(name: "CSandbox", path: "Tools/CSandbox"),
 
-        // Vocabulary and ports.
-        .target(name: "LectureModel"),
+        // Text formats, then vocabulary and ports.
+        .target(name: "LectureFormats"),
+        .target(name: "LectureModel", dependencies: ["LectureFormats"]),
 
         // Engines: rules without input or output, and the loop that runs them.
-        .target(name: "LectureEngine", dependencies: ["LectureModel"]),
-        .target(name: "LectureDownload", dependencies: ["LectureEngine", "LectureModel"]),
-        .target(name: "LectureLicence", dependencies: ["LectureEngine", "LectureModel"]),
-        .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureModel"]),
+        .target(name: "LectureEngine", dependencies: ["LectureFormats", "LectureModel"]),
+        .target(name: "LectureDownload", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
+        .target(name: "LectureLicence", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
+        .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
 
         // Adapters: one technology each.
         .target(
             name: "SchemaMigrations", path: "Migrations", exclude: ["README.md", "SHA256SUMS"],
             resources: migrations.map { .embedInCode("\($0).sql") }),
         .target(name: "LectureSQLite", dependencies: ["LectureModel", "CSQLite"]),
-        .target(name: "LectureStore", dependencies: ["LectureModel", "LectureSQLite", "SchemaMigrations"]),
+        .target(
+            name: "LectureStore", dependencies: ["LectureFormats", "LectureModel", "LectureSQLite", "SchemaMigrations"]),
         .target(name: "LectureFiles", dependencies: ["LectureModel", "CSystem"]),
-        .target(name: "LectureTransport", dependencies: ["LectureModel", "CCurl"]),
-        .target(name: "LectureCrypto", dependencies: ["LectureModel", "COpenSSL"]),
+        .target(name: "LectureTransport", dependencies: ["LectureFormats", "LectureModel", "CCurl"]),
+        .target(name: "LectureCrypto", dependencies: ["LectureFormats", "LectureModel", "COpenSSL"]),
         .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
 
         // The product, the command.
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureModel", "LectureEngine", "LectureDownload", "LectureLicence", "LectureStatistics",
+                "LectureFormats", "LectureModel", "LectureEngine", "LectureDownload", "LectureLicence",
+                "LectureStatistics",
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
         // The façade, and its other module name for applications.
         .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
         .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
-        .target(name: "LectureCommand", dependencies: ["LectureModel", "LectureKit"]),
+        .target(name: "LectureCommand", dependencies: ["LectureFormats", "LectureModel", "LectureKit"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
             name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
@@ -103,7 +106,9 @@ let package = Package(
         // Benchmarks: run by hand, never by the tests.
         .executableTarget(
             name: "lecture-benchmarks",
-            dependencies: ["LectureKit", "LectureModel", "LectureStore", "LectureFiles", "LectureCrypto"],
+            dependencies: [
+                "LectureKit", "LectureFormats", "LectureModel", "LectureStore", "LectureFiles", "LectureCrypto",
+            ],
             path: "Benchmarks/lecture-benchmarks"),
 
         // Tests.
@@ -115,24 +120,26 @@ let package = Package(
             name: "LectureFuzzing",
             dependencies: [
                 "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit", "LectureLicence",
-                "LectureModel", "LectureStore", "LectureTransport",
+                "LectureFormats", "LectureModel", "LectureStore", "LectureTransport",
             ],
             path: "Tests/LectureFuzzing"),
         // A world with virtual time, in which the real engine and the real store run scenarios generated from a seed.
         .target(
             name: "LectureSimulation",
             dependencies: [
-                "LectureDownload", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureDownload", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
+                "LectureModel",
                 "LectureTestSupport",
             ], path: "Tests/LectureSimulation"),
         .executableTarget(
             name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
             path: "Tools/lecture-simulate"),
-        .testTarget(name: "LectureModelTests", dependencies: ["LectureModel", "LectureTestSupport"]),
+        .testTarget(name: "LectureFormatsTests", dependencies: ["LectureFormats", "LectureTestSupport"]),
+        .testTarget(name: "LectureModelTests", dependencies: ["LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureDownloadTests",
             dependencies: [
-                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats", "LectureModel",
                 "LectureSimulation", "LectureTestSupport",
             ],
             exclude: ["Containers"]),
@@ -141,13 +148,14 @@ let package = Package(
         .testTarget(
             name: "LectureStatisticsTests",
             dependencies: [
-                "LectureEngine", "LectureStatistics", "LectureStore", "LectureSQLite", "LectureModel",
+                "LectureEngine", "LectureStatistics", "LectureStore", "LectureSQLite", "LectureFormats", "LectureModel",
                 "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureLicenceTests",
             dependencies: [
-                "LectureEngine", "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureModel",
+                "LectureEngine", "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
+                "LectureModel",
                 "LectureTestSupport",
             ]),
         .testTarget(
@@ -155,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "LectureStoreTests",
             dependencies: [
-                "LectureStore", "LectureSQLite", "SchemaMigrations", "LectureCrypto", "LectureModel",
+                "LectureStore", "LectureSQLite", "SchemaMigrations", "LectureCrypto", "LectureFormats", "LectureModel",
                 "LectureTestSupport",
             ],
             exclude: ["Fixtures"]),
@@ -163,14 +171,18 @@ let package = Package(
             name: "LectureFilesTests",
             dependencies: ["LectureFiles", "LectureCrypto", "LectureModel", "LectureTestSupport"]),
         .testTarget(
-            name: "LectureTransportTests", dependencies: ["LectureTransport", "LectureModel", "LectureTestSupport"]),
-        .testTarget(name: "LectureCryptoTests", dependencies: ["LectureCrypto", "LectureModel", "LectureTestSupport"]),
+            name: "LectureTransportTests",
+            dependencies: ["LectureTransport", "LectureFormats", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureCryptoTests",
+            dependencies: ["LectureCrypto", "LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureArchiveTests", dependencies: ["LectureArchive", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureKitTests",
             dependencies: [
-                "LectureKit", "LectureArchive", "LectureCrypto", "LectureModel", "LectureDownload", "LectureSQLite",
+                "LectureKit", "LectureArchive", "LectureCrypto", "LectureFormats", "LectureModel", "LectureDownload",
+                "LectureSQLite",
                 "LectureStatistics", "LectureTestSupport",
             ]),
         // The library as other packages use it: only `import LectureKit`.
@@ -178,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
-                "LectureCommand", "LectureCrypto", "LectureKit", "LectureModel", "LectureProgramSupport",
+                "LectureCommand", "LectureCrypto", "LectureKit", "LectureFormats", "LectureModel",
+                "LectureProgramSupport",
                 "LectureTestSupport",
             ],
             exclude: ["Golden"]),
@@ -189,7 +202,9 @@ let package = Package(
         // Black-box tests of licences, and of attempts to get more than is granted.
         .testTarget(
             name: "LicenceProgramTests",
-            dependencies: ["LectureCrypto", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+            dependencies: [
+                "LectureCrypto", "LectureFormats", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+            ]),
         // Black-box tests of reports: misbehaving learning management systems, kills, and a third-party record store.
         .testTarget(
             name: "StatisticsProgramTests",

@@ -1,4 +1,5 @@
 import Glibc
+import LectureFormats
 import LectureModel
 import LectureStore
 

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// A small request whose whole answer is kept in memory. A value, so that tests compare what an engine has decided.

@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 public import LectureModel
 
 /// Everything a list shows of a lecture: its row, its description, its pictures and its licence, read from the store at

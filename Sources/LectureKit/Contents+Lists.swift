@@ -1,4 +1,5 @@
 import LectureFiles
+import LectureFormats
 public import LectureModel
 import LectureStore
 

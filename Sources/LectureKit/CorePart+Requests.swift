@@ -1,6 +1,7 @@
 import LectureCrypto
 import LectureDownload
 import LectureFiles
+import LectureFormats
 import LectureModel
 import LectureStore
 import LectureTransport

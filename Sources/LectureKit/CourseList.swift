@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 public import LectureModel
 
 /// Reads a course list, one lecture per line, in constant memory: `.jsonl`, `.csv` or `.txt`.

@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 public import LectureModel
 import LectureStore
 

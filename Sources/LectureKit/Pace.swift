@@ -1,5 +1,6 @@
 import Glibc
 import LectureFiles
+import LectureFormats
 import LectureModel
 
 /// Limits how fast a file is read by pausing the reading thread, and ends the reading on request.

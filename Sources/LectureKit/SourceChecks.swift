@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 import LectureModel
 
 /// A complete lecture that is to be compared with what is requested now.

@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureEngine
+import LectureFormats
 import LectureModel
 import LectureTransport
 

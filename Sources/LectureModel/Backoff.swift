@@ -1,3 +1,5 @@
+import LectureFormats
+
 /// How long to wait before the next attempt: exponential, with full jitter and a cap.
 ///
 /// | failed attempts in a row | longest wait | mean wait |

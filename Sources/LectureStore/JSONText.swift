@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LectureFormats
 import LectureModel
 
 /// Small values stored as JSON text: a lecture's request headers and mirrors.

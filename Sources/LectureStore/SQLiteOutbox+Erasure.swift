@@ -1,4 +1,5 @@
 import Glibc
+import LectureFormats
 package import LectureModel
 import LectureSQLite
 

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 // Header fields of requests may be credentials: they are stored sealed.

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import LectureFormats
 package import LectureModel
 
 /// A locale whose character set is UTF-8; nil where the system has none, and then only ASCII hosts are read.

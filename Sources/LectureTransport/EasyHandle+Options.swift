@@ -1,4 +1,5 @@
 import CCurl
+import LectureFormats
 import LectureModel
 
 extension EasyHandle {

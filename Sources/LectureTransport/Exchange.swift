@@ -1,4 +1,5 @@
 import CCurl
+import LectureFormats
 import LectureModel
 
 /// One exchange under way: what libcurl's callbacks touch. Confined to the transport's thread; the driver keeps it

@@ -1,4 +1,5 @@
 import CCurl
+import LectureFormats
 import LectureModel
 
 /// What may be reported about a failure. libcurl's own messages can hold parts of the request or the answer, and a

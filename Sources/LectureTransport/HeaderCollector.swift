@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Collects the lines of a head as libcurl delivers them and reports when a final head is complete.

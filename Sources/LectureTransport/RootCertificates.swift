@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import LectureFormats
 import LectureModel
 
 /// The roots that servers' certificates are verified against: the system's, and in addition those of a file.

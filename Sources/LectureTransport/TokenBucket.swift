@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Bounds bytes a second. Bytes are taken after they were received, so the level may fall below zero; nothing more is

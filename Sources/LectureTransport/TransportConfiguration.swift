@@ -1,4 +1,5 @@
-package import LectureModel
+package import LectureFormats
+import LectureModel
 
 /// How exchanges are made. Verification of TLS has no switch: it is always on.
 package struct TransportConfiguration: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureFormats
 import LectureModel
 import LectureProgramSupport
 import LectureTestSupport

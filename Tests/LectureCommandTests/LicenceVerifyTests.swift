@@ -1,6 +1,7 @@
 import Foundation
 import LectureCommand
 import LectureCrypto
+import LectureFormats
 import LectureModel
 import LectureProgramSupport
 import LectureTestSupport

@@ -1,4 +1,5 @@
 import LectureCommand
+import LectureFormats
 import LectureModel
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import LectureCrypto
+import LectureFormats
 import LectureModel
 import Testing
 

@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureFormats
 import LectureModel
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import LectureCommand
 import LectureDownload
+import LectureFormats
 import LectureKit
 import LectureModel
 

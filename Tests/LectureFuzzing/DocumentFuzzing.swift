@@ -1,5 +1,6 @@
 import LectureCommand
 import LectureDownload
+import LectureFormats
 import LectureModel
 
 /// JSON, and the gateway's response read from it.

@@ -1,4 +1,5 @@
 import Foundation
+import LectureFormats
 import LectureModel
 
 /// Values of single header fields.

@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 import LectureModel
 import Testing
 

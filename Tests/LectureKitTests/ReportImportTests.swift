@@ -1,5 +1,6 @@
 import Foundation
 import LectureArchive
+import LectureFormats
 import LectureKit
 import LectureModel
 import LectureStatistics

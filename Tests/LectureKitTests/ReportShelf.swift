@@ -1,4 +1,5 @@
 import Foundation
+import LectureFormats
 import LectureKit
 import LectureModel
 import LectureStatistics

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureLicence
 import LectureModel
 import LectureTestSupport

@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureLicence
 import LectureModel
 import Testing

@@ -1,5 +1,6 @@
 import LectureCrypto
 import LectureEngine
+import LectureFormats
 import LectureLicence
 import LectureModel
 import LectureStore

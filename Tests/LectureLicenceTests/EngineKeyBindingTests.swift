@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureFormats
 import LectureLicence
 import LectureModel
 import LectureSQLite

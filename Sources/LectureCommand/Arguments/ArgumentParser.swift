@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Parses a command line according to ``CommandTable``.

@@ -1,3 +1,5 @@
+import LectureFormats
+
 /// A parsed command line: the command, its options and its arguments, all checked against the table.
 package struct ParsedCommand: Sendable, Equatable {
     /// Where an option's value came from.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Numbers with units, as typed. All arithmetic is checked: a number that overflows is refused.

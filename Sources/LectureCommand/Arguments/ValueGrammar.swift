@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// The values that an option or argument accepts. The parser checks them, so that a command never starts with an

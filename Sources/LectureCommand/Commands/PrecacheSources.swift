@@ -1,4 +1,5 @@
 import Glibc
+import LectureFormats
 import LectureKit
 import LectureModel
 

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureKit
 import LectureModel
 

@@ -1,4 +1,5 @@
 import Dispatch
+import LectureFormats
 package import LectureKit
 import LectureModel
 

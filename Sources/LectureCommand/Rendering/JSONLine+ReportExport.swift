@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureKit
 import LectureModel
 

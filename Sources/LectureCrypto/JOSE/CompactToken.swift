@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// A compact token in its parts (RFC 7515 section 7.1, RFC 7516 section 7.1); nothing in it is trusted yet.

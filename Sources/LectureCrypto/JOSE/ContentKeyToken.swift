@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// How a content key is encrypted for a device, by its name in `alg` (RFC 7518 section 4.1).

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Reads JSON Web Keys (RFC 7517, RFC 7518 section 6, RFC 8037 section 2).

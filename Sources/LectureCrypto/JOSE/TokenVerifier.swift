@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// The policy for tokens: the keys, the roots, and the other requirements of the configuration.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// A key that verifies signatures, with the algorithms it accepts. They belong to the key and never to a token

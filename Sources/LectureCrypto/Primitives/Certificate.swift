@@ -1,4 +1,5 @@
 import COpenSSL
+import LectureFormats
 import LectureModel
 
 /// A parsed certificate (RFC 5280).

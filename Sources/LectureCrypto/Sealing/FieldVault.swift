@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Seals header fields under a key of the device (AES-256-GCM), bound to their names.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// The codes over the rows of the ledger: HMAC-SHA-256 (RFC 2104) under the device's ledger key.

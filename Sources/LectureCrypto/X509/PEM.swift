@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Reads the textual form of certificates and revocation lists (RFC 7468).

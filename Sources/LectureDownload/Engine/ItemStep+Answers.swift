@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 /// What answers mean, and how a transfer that ended is handled.

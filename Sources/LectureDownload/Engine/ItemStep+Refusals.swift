@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 /// Handles answers that carry no bytes of the object.

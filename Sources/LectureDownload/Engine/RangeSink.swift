@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Receives one transfer: judges the header before accepting the body, collects the body in blocks of 1 MiB, or of a

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Where the bytes of one resource come from: its URLs, what is known of each, and which one described the file.

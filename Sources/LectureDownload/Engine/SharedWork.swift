@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 /// The items in work, and what they share.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// One item the engine has leased, in memory.

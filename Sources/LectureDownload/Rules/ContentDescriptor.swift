@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// The gateway's description of a lecture.

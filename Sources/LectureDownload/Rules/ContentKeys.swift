@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Keys for lectures that have none of their own.

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// One lecture of a course list.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Reads a course list incrementally, in constant memory.

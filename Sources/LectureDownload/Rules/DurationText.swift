@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Durations as people type them: `90s`, `15m`, `2h`, `3d`, `1h30m`.

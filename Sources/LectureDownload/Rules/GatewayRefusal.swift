@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// A gateway's refusal in place of a descriptor: an error status with `{"error": n}` as its body.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// A link that opens an application. Values are percent-encoded, and a `+` is taken literally.

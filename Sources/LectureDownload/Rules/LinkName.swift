@@ -1,4 +1,5 @@
-package import LectureModel
+package import LectureFormats
+import LectureModel
 
 extension ContentKeys {
     /// The media content key that a gateway link names: `/i/KEY` in its path, or the claim `mc[].mckey` of its token in

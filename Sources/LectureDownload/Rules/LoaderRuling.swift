@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// What follows from the end of the transfer that asks a gateway for the descriptor. ``EndedLoader/ruling`` decides it

@@ -1,4 +1,5 @@
-package import LectureModel
+package import LectureFormats
+import LectureModel
 
 /// How many transfers may run against each origin, host and in all; shared by all items of a process.
 ///

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Measures whether one more connection makes a download faster.

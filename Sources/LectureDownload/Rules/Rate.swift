@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// A bandwidth limit.

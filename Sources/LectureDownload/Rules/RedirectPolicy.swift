@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Which redirects are followed, and which fields are sent along (RFC 9110 section 15.4).

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Decides from the head of an answer whether its body is accepted, and as what (RFC 9110).

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// What was requested and what is known about the object; the answer is checked against it.

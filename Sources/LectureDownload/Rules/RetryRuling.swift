@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// What follows from an attempt that failed in a way that may be temporary.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// The shape of a sheet of small pictures, which its file's name carries: `160x90x10` for ten tiles of 160 by 90

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// When downloads may run, and how fast: `Mon-Fri 18:00-07:00=full, 02:00-06:00=4M, else=off`.

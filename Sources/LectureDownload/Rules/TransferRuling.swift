@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// What follows from the end of a resource's transfer. ``EndedTransfer/ruling`` decides it from values alone; the

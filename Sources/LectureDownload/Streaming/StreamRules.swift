@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// How media is cut into blocks for the streaming cache: a block is one segment of the sealed format in a file of its

@@ -1,5 +1,6 @@
 import LectureCrypto
 import LectureFiles
+import LectureFormats
 import LectureModel
 
 /// Anchors as files beside the device's key, one for each store:

@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureFormats
 package import LectureModel
 
 /// Verifies the answers of DRM callbacks with the configured keys.

@@ -1,3 +1,4 @@
+import LectureFormats
 public import LectureModel
 
 /// Verifies tokens read as lines of JSON. Every line, whatever it holds, is answered by one line:

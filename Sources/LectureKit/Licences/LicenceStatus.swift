@@ -1,3 +1,4 @@
+import LectureFormats
 public import LectureModel
 
 /// The licence of one lecture, as evaluated now.

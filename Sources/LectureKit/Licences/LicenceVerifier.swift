@@ -1,4 +1,5 @@
 import LectureCrypto
+import LectureFormats
 package import LectureLicence
 public import LectureModel
 

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Performs exchanges over another transport, and logs and counts each when it is over.

@@ -1,4 +1,5 @@
 import Glibc
+import LectureFormats
 import LectureModel
 
 /// Passes on the `Date` of servers over verified connections: a second opinion about the clock, for licences.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// The section `lms` of a configuration.

@@ -1,5 +1,6 @@
 import Glibc
 import LectureDownload
+import LectureFormats
 package import LectureModel
 
 /// The settings in `config.json`. Unknown members are not an error, so that one file serves several versions; each is

@@ -1,4 +1,5 @@
 import LectureFiles
+package import LectureFormats
 package import LectureModel
 
 /// Files with credentials. All of them are secret files: one that others may read is refused.

@@ -1,3 +1,4 @@
+import LectureFormats
 public import LectureModel
 
 /// What a learner did, as reported to an LMS.

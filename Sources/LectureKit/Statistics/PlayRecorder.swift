@@ -1,5 +1,6 @@
 import LectureCrypto
 import LectureFiles
+import LectureFormats
 public import LectureModel
 import LectureStatistics
 import LectureStore

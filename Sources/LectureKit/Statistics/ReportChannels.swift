@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 import LectureModel
 
 /// The report channels in a lecture's descriptor.

@@ -3,6 +3,7 @@ import LectureArchive
 import LectureCrypto
 import LectureEngine
 import LectureFiles
+import LectureFormats
 import LectureModel
 import LectureStatistics
 import LectureStore

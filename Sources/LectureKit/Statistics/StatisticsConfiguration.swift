@@ -1,3 +1,4 @@
+import LectureFormats
 public import LectureModel
 
 /// Where and how learning reports are sent, and how long they are kept.

@@ -1,4 +1,5 @@
 import LectureFiles
+import LectureFormats
 import LectureModel
 import LectureStatistics
 

@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 import LectureModel
 
 /// Collects the bytes of one or several exchanges, in order, cuts them into blocks, and passes the blocks to one

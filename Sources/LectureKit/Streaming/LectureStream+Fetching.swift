@@ -1,6 +1,7 @@
 import LectureDownload
 import LectureEngine
 import LectureFiles
+import LectureFormats
 import LectureModel
 
 /// Requests, and what their answers mean for a stream.

@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureEngine
+import LectureFormats
 public import LectureModel
 
 /// Media that is read without being stored as a lecture: data is kept, sealed, in the store's streaming cache, and is

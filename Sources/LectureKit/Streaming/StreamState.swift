@@ -1,4 +1,5 @@
 import LectureDownload
+import LectureFormats
 import LectureModel
 
 /// The request that a stream has sent.

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// One answer of a DRM callback, decoded: an element of `data` in the payload of its token.

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// What the payload of a callback's token says: the only reader of `data`, for the engine and for `licence verify`.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// One item of a request to a DRM callback, before it is written as JSON.

@@ -1,4 +1,5 @@
 package import LectureEngine
+import LectureFormats
 package import LectureModel
 
 /// Why an exchange failed as a whole.

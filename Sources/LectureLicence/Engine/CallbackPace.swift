@@ -1,4 +1,5 @@
-package import LectureModel
+package import LectureFormats
+import LectureModel
 
 /// Limits the rate and concurrency of requests to licence servers; shared by everything in a process. Pure: time and
 /// randomness are parameters.

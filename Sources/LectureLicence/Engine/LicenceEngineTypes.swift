@@ -1,4 +1,5 @@
 package import LectureEngine
+package import LectureFormats
 package import LectureModel
 
 /// The licence engine's settings.

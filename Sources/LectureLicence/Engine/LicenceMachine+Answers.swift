@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 /// Applies answers. Everything here is part of the step's transaction.

@@ -1,4 +1,5 @@
 package import LectureEngine
+import LectureFormats
 package import LectureModel
 
 /// Sends requests to licence servers and stores their answers: grants before downloads, checks before plays, batch

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// The stored licences, and what is needed to judge and change them: the lectures, the anchor outside the store, and

@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 /// Batch renewals of this process. A run and its licences are in the ledger; memory has only what this process works

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Items whose request waits, in queues of those that may share one.

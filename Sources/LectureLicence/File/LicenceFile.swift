@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// The claims of a licence file (RFC 7519 with `mck`, `cnf`, `serial`, `policy`, `content_key`), read strictly: a claim

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Judges the payload of a verified token in a context. Pure: no clock, no key, no store.

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// A provider's statement that other keys count from now on in place of the one that signed it: the claims of a token

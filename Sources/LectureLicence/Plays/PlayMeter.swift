@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// What a play has cost, and what must be charged before more bytes are returned. A value: it has no clock and no

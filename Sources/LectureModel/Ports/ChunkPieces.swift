@@ -1,3 +1,5 @@
+import LectureFormats
+
 /// Received bytes of a chunk that is not whole yet.
 package struct ChunkPiece: Sendable, Hashable {
     /// The chunk's number, from 0.

@@ -1,3 +1,5 @@
+package import LectureFormats
+
 /// A lecture as the engine works on it.
 package struct ItemRecord: Sendable {
     /// The row.

@@ -1,3 +1,5 @@
+package import LectureFormats
+
 /// Computes the codes over decisive rows (HMAC-SHA-256 under the device's ledger key), without exposing the key.
 package protocol RowAuthenticator: Sendable {
     /// The thumbprint of this device's key (RFC 7638), 32 bytes.

@@ -1,3 +1,5 @@
+package import LectureFormats
+
 /// One HTTP exchange: a GET, or a POST when it has a ``body``.
 package struct TransferRequest: Sendable {
     /// Identifies the exchange in this process.

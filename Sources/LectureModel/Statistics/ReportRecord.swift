@@ -1,3 +1,5 @@
+package import LectureFormats
+
 /// A row of the outbox as exported and imported: what was reported, when, to whom, and with what result.
 package struct ReportRecord: Hashable, Sendable {
     /// Where a report goes.

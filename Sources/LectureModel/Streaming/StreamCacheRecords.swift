@@ -1,3 +1,5 @@
+package import LectureFormats
+
 /// See ``ContentTable``.
 package enum StreamItemTable {}
 /// A row of `stream_item`: one version of media that is streamed.

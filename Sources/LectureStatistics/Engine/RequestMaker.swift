@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Makes the exact body of a request from its reports. The same reports under the same id always give the same bytes,

@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 // Targets: the header of their requests, and what keeps reports from them.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// Reads a CSV export incrementally; columns are found by name, in any order.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// What a reader of an export found.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// The spellings of a learner's id in texts.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Replaces learner ids with keyed hashes, so that rows of one learner still belong together and cannot be attributed

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Writes rows one after the other. It appends to a buffer that the caller drains, so that a million rows need the

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// A verb of the video profile.

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Makes xAPI 1.0.3 statements of the video profile (`https://w3id.org/xapi/video`, templates of version 1.0.3).

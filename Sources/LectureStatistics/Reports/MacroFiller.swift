@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// A parameter of a request to a channel: a template before the macros are filled in, a value after.

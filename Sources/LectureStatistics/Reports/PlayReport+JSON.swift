@@ -1,3 +1,4 @@
+import LectureFormats
 internal import LectureModel
 
 extension PlayReport {

@@ -1,3 +1,4 @@
+import LectureFormats
 internal import LectureModel
 
 /// Who reports, and about which lecture: what is the same in all reports of a session.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// The macros of a stored report, from its values: the document of `{JSON_DATA}` as the player made it, or an object

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Decides from the answer to a request what happens to its reports.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 /// The body of an answer, read in any encoding.

@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 import LectureSimulation
 import Testing

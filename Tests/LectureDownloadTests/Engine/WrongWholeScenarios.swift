@@ -1,5 +1,6 @@
 import Foundation
 import LectureDownload
+import LectureFormats
 import LectureModel
 import LectureSimulation
 import Testing

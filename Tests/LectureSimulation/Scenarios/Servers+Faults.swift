@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 // The faults of one answer.

@@ -1,6 +1,7 @@
 import Foundation
 import LectureCrypto
 package import LectureDownload
+import LectureFormats
 package import LectureModel
 package import LectureStore
 import LectureTestSupport

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// A server's answer to one request.

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Executes exchanges with the scripted network in the world's time.

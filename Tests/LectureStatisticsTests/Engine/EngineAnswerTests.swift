@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 import LectureStatistics
 import LectureTestSupport

@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// Encrypts content keys for devices, as an issuer does. It is here for the sandbox's issuer and for tests.

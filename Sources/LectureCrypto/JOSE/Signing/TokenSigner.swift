@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// A key that signs tokens. Only issuers have one, never a playing program. It is here for the sandbox's issuer and for

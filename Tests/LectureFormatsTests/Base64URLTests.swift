@@ -1,5 +1,5 @@
 import Foundation
-import LectureModel
+import LectureFormats
 import Testing
 
 @Suite struct Base64URLTests {

@@ -7,12 +7,12 @@ package enum UUIDv7 {
     ///
     /// - Parameters:
     ///   - time: the creation time; clamped to 48 bits.
-    ///   - random: 74 of its bits are taken from two numbers.
+    ///   - random: returns 64 random bits; 74 bits are taken from two numbers.
     /// - Returns: 36 characters, lower case.
-    package static func text(at time: Timestamp, random: some RandomSource) -> String {
+    package static func text(at time: Timestamp, random: () -> UInt64) -> String {
         let milliseconds = UInt64(min(max(0, time.milliseconds), latest))
-        let high = milliseconds << 16 | 0x7000 | random.next() >> 52
-        let low = random.next() >> 2 | 0x8000_0000_0000_0000
+        let high = milliseconds << 16 | 0x7000 | random() >> 52
+        let low = random() >> 2 | 0x8000_0000_0000_0000
         let digits = [high, low].flatMap { half in
             stride(from: 60, through: 0, by: -4).map { digit in Self.digits[Int(half >> UInt64(digit) & 0xF)] }
         }

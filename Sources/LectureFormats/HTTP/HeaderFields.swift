@@ -22,16 +22,16 @@ package struct HeaderField: Hashable, Sendable {
     /// (request smuggling).
     ///
     /// - Parameter line: `Name: value`, at most 8,192 bytes.
-    /// - Throws: `LectureError(.headerInvalid)` or `LectureError(.headerReserved)`; the detail never repeats the value,
+    /// - Throws: `FormatError(.header)` or `FormatError(.headerReserved)`; the detail never repeats the value,
     ///   which may be a credential.
-    package init(line: String) throws(LectureError) {
+    package init(parsing line: String) throws(FormatError) {
         guard line.utf8.count <= 8192 else {
-            throw LectureError(.headerInvalid, detail: "a header is longer than 8192 bytes")
+            throw FormatError(.header, "a header is longer than 8192 bytes")
         }
         guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            throw LectureError(.headerInvalid, detail: "a header holds no ':'")
+            throw FormatError(.header, "a header holds no ':'")
         }
-        try self.init(outgoing: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
+        try self.init(checking: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
     }
 
     /// Checks a header to be sent, passed as name and value.
@@ -39,16 +39,16 @@ package struct HeaderField: Hashable, Sendable {
     /// - Parameters:
     ///   - name: a token.
     ///   - value: the value; spaces and tabs around it are dropped.
-    /// - Throws: `LectureError(.headerInvalid)` or `LectureError(.headerReserved)` as ``init(line:)``.
-    package init(outgoing name: String, value: String) throws(LectureError) {
+    /// - Throws: `FormatError(.header)` or `FormatError(.headerReserved)` as ``init(parsing:)``.
+    package init(checking name: String, value: String) throws(FormatError) {
         guard FieldText.isToken(name) else {
-            throw LectureError(.headerInvalid, detail: "a header's name is empty or holds a refused character")
+            throw FormatError(.header, "a header's name is empty or holds a refused character")
         }
         let trimmed = FieldText.trimmed(value)
         guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
-            throw LectureError(.headerInvalid, detail: "the value of '\(name)' holds a control character")
+            throw FormatError(.header, "the value of '\(name)' holds a control character")
         }
-        if Self.isReserved(name) { throw LectureError(.headerReserved, detail: name) }
+        if Self.isReserved(name) { throw FormatError(.headerReserved, name) }
         self.init(name: name, value: String(trimmed))
     }
 

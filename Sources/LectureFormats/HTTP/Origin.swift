@@ -17,17 +17,17 @@ package struct URLParts: Hashable, Sendable {
     /// Splits a URL.
     ///
     /// - Parameter url: an absolute URL with an authority.
-    /// - Throws: `LectureError(.urlInvalid)` when it is longer than 8,192 bytes, holds white space, a control character
+    /// - Throws: `FormatError(.url)` when it is longer than 8,192 bytes, holds white space, a control character
     ///   or a backslash (which browsers read as a slash), or has no `scheme://`.
-    package init(_ url: String) throws(LectureError) {
-        guard url.utf8.count <= Self.limit else { throw LectureError(.urlInvalid, detail: "a URL above 8192 bytes") }
+    package init(parsing url: String) throws(FormatError) {
+        guard url.utf8.count <= Self.limit else { throw FormatError(.url, "a URL above 8192 bytes") }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else {
-            throw LectureError(.urlInvalid, detail: "a URL with white space, a control character or a backslash")
+            throw FormatError(.url, "a URL with white space, a control character or a backslash")
         }
         guard let colon = url.utf8.firstIndex(of: UInt8(ascii: ":")), url[colon...].utf8.starts(with: "://".utf8),
             let first = url.utf8.first, (first | 0x20) >= 0x61, (first | 0x20) <= 0x7A,
             url[..<colon].utf8.allSatisfy(Self.isSchemeByte)
-        else { throw LectureError(.urlInvalid, detail: "no 'scheme://'") }
+        else { throw FormatError(.url, "no 'scheme://'") }
         scheme = FieldText.lowercased(url[..<colon])
         var rest = url[url.utf8.index(colon, offsetBy: 3)...]
         fragment = Self.cut(&rest, at: UInt8(ascii: "#"))
@@ -68,21 +68,21 @@ package struct Origin: Hashable, Sendable {
     /// Reads the origin of an http or https URL, ignoring user information.
     ///
     /// - Parameter url: an absolute URL, at most 8,192 bytes.
-    /// - Throws: `LectureError(.urlScheme)` for another scheme, `LectureError(.urlInvalid)` for anything else.
-    package init(url: String) throws(LectureError) {
-        try self.init(URLParts(url))
+    /// - Throws: `FormatError(.urlScheme)` for another scheme, `FormatError(.url)` for anything else.
+    package init(parsing url: String) throws(FormatError) {
+        try self.init(of: URLParts(parsing: url))
     }
 
     /// Reads the origin of a URL that has already been split.
     ///
     /// - Parameter parts: the parts of an absolute URL.
-    /// - Throws: as ``init(url:)``.
-    package init(_ parts: URLParts) throws(LectureError) {
+    /// - Throws: as ``init(parsing:)``.
+    package init(of parts: URLParts) throws(FormatError) {
         let standard: UInt16
         switch parts.scheme {
         case "http": standard = 80
         case "https": standard = 443
-        default: throw LectureError(.urlScheme, detail: "scheme '\(parts.scheme.prefix(32))'")
+        default: throw FormatError(.urlScheme, "scheme '\(parts.scheme.prefix(32))'")
         }
         var place = parts.authority[...]
         if let at = place.utf8.lastIndex(of: UInt8(ascii: "@")) { place = place[place.utf8.index(after: at)...] }
@@ -99,11 +99,11 @@ package struct Origin: Hashable, Sendable {
         return isStandard ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
     }
 
-    private static func split(_ place: Substring) throws(LectureError) -> (host: Substring, port: Substring?) {
+    private static func split(_ place: Substring) throws(FormatError) -> (host: Substring, port: Substring?) {
         let hostEnd: Substring.Index
         if place.utf8.first == UInt8(ascii: "[") {
             guard let bracket = place.utf8.firstIndex(of: UInt8(ascii: "]")) else {
-                throw LectureError(.urlInvalid, detail: "an address without ']'")
+                throw FormatError(.url, "an address without ']'")
             }
             hostEnd = place.utf8.index(after: bracket)
         } else {
@@ -111,20 +111,20 @@ package struct Origin: Hashable, Sendable {
         }
         let rest = place[hostEnd...]
         guard rest.isEmpty || rest.utf8.first == UInt8(ascii: ":") else {
-            throw LectureError(.urlInvalid, detail: "text after the host")
+            throw FormatError(.url, "text after the host")
         }
         // By bytes: a combining mark would form one character with the colon or the bracket before it.
         return (place[..<hostEnd], rest.isEmpty ? nil : Substring(rest.utf8.dropFirst()))
     }
 
-    private static func host(_ name: Substring) throws(LectureError) -> String {
+    private static func host(_ name: Substring) throws(FormatError) -> String {
         if name.utf8.first == UInt8(ascii: "[") {
             let address = Substring(name.utf8.dropFirst().dropLast())
             let isAddress = address.utf8.allSatisfy {
                 Hexadecimal.digit($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
             }
             guard isAddress, address.utf8.contains(UInt8(ascii: ":")) else {
-                throw LectureError(.urlInvalid, detail: "no IPv6 address between the brackets")
+                throw FormatError(.url, "no IPv6 address between the brackets")
             }
             return FieldText.lowercased(address)
         }
@@ -133,7 +133,7 @@ package struct Origin: Hashable, Sendable {
             byte >= 0x80 || isNameByte(byte)
         }
         guard !name.isEmpty, name.utf8.count <= 255, isName else {
-            throw LectureError(.urlInvalid, detail: "no usable host")
+            throw FormatError(.url, "no usable host")
         }
         return FieldText.lowercased(name)
     }
@@ -145,10 +145,10 @@ package struct Origin: Hashable, Sendable {
         }
     }
 
-    private static func port(_ digits: Substring?, standard: UInt16) throws(LectureError) -> UInt16 {
+    private static func port(_ digits: Substring?, standard: UInt16) throws(FormatError) -> UInt16 {
         guard let digits, !digits.isEmpty else { return standard }
         guard case .value(let value) = FieldText.decimal(digits), let port = UInt16(exactly: value), port > 0 else {
-            throw LectureError(.urlInvalid, detail: "no usable port")
+            throw FormatError(.url, "no usable port")
         }
         return port
     }

@@ -1,7 +1,6 @@
+import LectureFormats
 import LectureTestSupport
 import Testing
-
-@testable import LectureModel
 
 @Suite struct ContentRangeTests {
     @Test(

@@ -1,7 +1,6 @@
+import LectureFormats
 import LectureTestSupport
 import Testing
-
-@testable import LectureModel
 
 @Suite struct HTTPDateTests {
     /// 2026-01-01T00:00:00Z.

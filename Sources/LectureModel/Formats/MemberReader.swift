@@ -1,3 +1,5 @@
+package import LectureFormats
+
 /// Reads the members of a JSON object by their kinds: missing and `null` are nil, another kind is an error that names
 /// the member.
 package struct MemberReader {

@@ -41,8 +41,8 @@ package struct JSONScanner {
     ///   - bytes: the whole text.
     ///   - limits: its limits.
     /// - Returns: its value.
-    /// - Throws: `LectureError(.json)`; the detail names the byte offset and what is wrong, never the text itself.
-    package static func value(of bytes: [UInt8], limits: Limits = Limits()) throws(LectureError) -> JSONValue {
+    /// - Throws: `FormatError(.json)`; the detail names the byte offset and what is wrong, never the text itself.
+    package static func scan(_ bytes: [UInt8], limits: Limits = Limits()) throws(FormatError) -> JSONValue {
         var scanner = JSONScanner(bytes, limits)
         scanner.skipSpace()
         let value = try scanner.value(depth: 0)
@@ -57,14 +57,14 @@ package struct JSONScanner {
     ///   - text: the whole text.
     ///   - limits: its limits.
     /// - Returns: its value.
-    /// - Throws: `LectureError(.json)`.
-    package static func value(of text: String, limits: Limits = Limits()) throws(LectureError) -> JSONValue {
-        try value(of: Array(text.utf8), limits: limits)
+    /// - Throws: `FormatError(.json)`.
+    package static func scan(_ text: String, limits: Limits = Limits()) throws(FormatError) -> JSONValue {
+        try scan(Array(text.utf8), limits: limits)
     }
 
     // MARK: Values
 
-    private mutating func value(depth: Int) throws(LectureError) -> JSONValue {
+    private mutating func value(depth: Int) throws(FormatError) -> JSONValue {
         guard let byte = peek else { throw fault("the text ends too early") }
         switch byte {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
@@ -78,7 +78,7 @@ package struct JSONScanner {
         }
     }
 
-    private mutating func object(depth: Int) throws(LectureError) -> JSONValue {
+    private mutating func object(depth: Int) throws(FormatError) -> JSONValue {
         try enter(depth)
         var members: [JSONMember] = []
         var names: Set<[UInt8]> = []
@@ -97,7 +97,7 @@ package struct JSONScanner {
         return .object(members)
     }
 
-    private mutating func array(depth: Int) throws(LectureError) -> JSONValue {
+    private mutating func array(depth: Int) throws(FormatError) -> JSONValue {
         try enter(depth)
         var elements: [JSONValue] = []
         if take(UInt8(ascii: "]")) { return .array([]) }
@@ -108,14 +108,14 @@ package struct JSONScanner {
         return .array(elements)
     }
 
-    private mutating func enter(_ depth: Int) throws(LectureError) {
+    private mutating func enter(_ depth: Int) throws(FormatError) {
         if depth > limits.depth { throw fault("more than \(limits.depth) levels") }
         position += 1
         skipSpace()
     }
 
     /// Takes `,` or the closing bracket.
-    private mutating func continues(closing: UInt8) throws(LectureError) -> Bool {
+    private mutating func continues(closing: UInt8) throws(FormatError) -> Bool {
         skipSpace()
         if take(UInt8(ascii: ",")) {
             skipSpace()
@@ -127,7 +127,7 @@ package struct JSONScanner {
         return false
     }
 
-    private mutating func countItem() throws(LectureError) {
+    private mutating func countItem() throws(FormatError) {
         itemCount += 1
         if itemCount > limits.items { throw fault("more than \(limits.items) items") }
     }
@@ -143,7 +143,7 @@ package struct JSONScanner {
         return !names.insert(Array(name.utf8)).inserted
     }
 
-    private mutating func word(_ word: String, _ value: JSONValue) throws(LectureError) -> JSONValue {
+    private mutating func word(_ word: String, _ value: JSONValue) throws(FormatError) -> JSONValue {
         guard bytes[position...].starts(with: word.utf8) else { throw fault("no value") }
         position += word.utf8.count
         return value
@@ -151,7 +151,7 @@ package struct JSONScanner {
 
     // MARK: Numbers
 
-    private mutating func number() throws(LectureError) -> JSONValue {
+    private mutating func number() throws(FormatError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"))
         let firstDigit = position
@@ -192,7 +192,7 @@ package struct JSONScanner {
         return value
     }
 
-    private mutating func requireDigits() throws(LectureError) {
+    private mutating func requireDigits() throws(FormatError) {
         let start = position
         while let byte = peek, FieldText.digit(byte) != nil { position += 1 }
         if position == start { throw fault("no digit in a number") }
@@ -200,7 +200,7 @@ package struct JSONScanner {
 
     // MARK: Strings
 
-    private mutating func string() throws(LectureError) -> String {
+    private mutating func string() throws(FormatError) -> String {
         let opening = position
         position += 1
         let start = position
@@ -224,7 +224,7 @@ package struct JSONScanner {
     }
 
     /// Continues reading from the first backslash.
-    private mutating func escapedString(_ start: Int, _ opening: Int) throws(LectureError) -> String {
+    private mutating func escapedString(_ start: Int, _ opening: Int) throws(FormatError) -> String {
         var buffer = Array(bytes[start..<position])
         while position < bytes.count {
             let byte = bytes[position]
@@ -242,7 +242,7 @@ package struct JSONScanner {
         throw fault("a string does not end", at: opening)
     }
 
-    private mutating func escape(into buffer: inout [UInt8]) throws(LectureError) {
+    private mutating func escape(into buffer: inout [UInt8]) throws(FormatError) {
         let start = position
         position += 1
         guard let byte = peek else { throw fault("a string does not end") }
@@ -260,7 +260,7 @@ package struct JSONScanner {
     }
 
     /// Reads the digits after `\u`, and those of the second half of a surrogate pair (RFC 8259 section 7).
-    private mutating func escapedScalar(_ start: Int) throws(LectureError) -> Unicode.Scalar {
+    private mutating func escapedScalar(_ start: Int) throws(FormatError) -> Unicode.Scalar {
         let first = try fourDigits(start)
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
@@ -273,7 +273,7 @@ package struct JSONScanner {
         return scalar
     }
 
-    private mutating func fourDigits(_ start: Int) throws(LectureError) -> UInt32 {
+    private mutating func fourDigits(_ start: Int) throws(FormatError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Hexadecimal.digit(byte) else {
@@ -285,7 +285,7 @@ package struct JSONScanner {
         return value
     }
 
-    private func text(_ slice: ArraySlice<UInt8>, at offset: Int) throws(LectureError) -> String {
+    private func text(_ slice: ArraySlice<UInt8>, at offset: Int) throws(FormatError) -> String {
         guard let text = String(validating: slice, as: UTF8.self) else { throw fault("not UTF-8", at: offset) }
         return text
     }
@@ -309,7 +309,7 @@ package struct JSONScanner {
         }
     }
 
-    private func fault(_ what: String, at offset: Int? = nil) -> LectureError {
-        LectureError(.json, detail: "byte \(offset ?? position): \(what)")
+    private func fault(_ what: String, at offset: Int? = nil) -> FormatError {
+        FormatError(.json, "byte \(offset ?? position): \(what)")
     }
 }

@@ -1,7 +1,6 @@
+import LectureFormats
 import LectureTestSupport
 import Testing
-
-@testable import LectureModel
 
 @Suite struct JSONScannerTests {
     @Test(
@@ -14,7 +13,7 @@ import Testing
             ("{\"a\":{\"b\":[null]}}", .object([JSONMember("a", .object([JSONMember("b", .array([.null]))]))])),
         ] as [(String, JSONValue)])
     func reads(text: String, value: JSONValue) throws {
-        #expect(try JSONScanner.value(of: text) == value)
+        #expect(try JSONScanner.scan(text) == value)
     }
 
     @Test(
@@ -26,7 +25,7 @@ import Testing
             ("123456789012345678901234567890", 1.2345678901234568e29),
         ])
     func numbers(text: String, value: Double) throws {
-        guard case .number(let number) = try JSONScanner.value(of: text) else {
+        guard case .number(let number) = try JSONScanner.scan(text) else {
             Issue.record("not a number")
             return
         }
@@ -42,7 +41,7 @@ import Testing
             (#""a\u0000b""#, "a\0b"), ("\"é𝄞\"", "é𝄞"), ("\"\u{7F}\"", "\u{7F}"), (#""\uFFFF""#, "\u{FFFF}"),
         ])
     func strings(text: String, value: String) throws {
-        #expect(try JSONScanner.value(of: text).string == value)
+        #expect(try JSONScanner.scan(text).string == value)
     }
 
     @Test(
@@ -63,7 +62,8 @@ import Testing
             ("{\"a\":1,\"a\":2}", 7), (#"{"a":1,"\u0061":2}"#, 7), ("[1]]", 3), ("}", 0),
         ])
     func refuses(text: String, offset: Int) {
-        let error = #expect(throws: LectureError(.json)) { try JSONScanner.value(of: text) }
+        let error = #expect(throws: FormatError.self) { try JSONScanner.scan(text) }
+        #expect(error?.kind == .json)
         #expect(error?.detail.hasPrefix("byte \(offset): ") == true, "\(error?.detail ?? "")")
     }
 
@@ -76,11 +76,11 @@ import Testing
             [0xFF, 0xFE, 0x31, 0x00],
         ] as [[UInt8]])
     func refusesBytes(bytes: [UInt8]) {
-        #expect(throws: LectureError(.json)) { try JSONScanner.value(of: bytes) }
+        #expect(violated { try JSONScanner.scan(bytes) } == .json)
     }
 
     @Test func `Two normalisations of one letter are two names`() throws {
-        let value = try JSONScanner.value(of: "{\"\u{E9}\":1,\"e\u{301}\":2}")
+        let value = try JSONScanner.scan("{\"\u{E9}\":1,\"e\u{301}\":2}")
         #expect(value["\u{E9}"] == .integer(1))
         #expect(value["e\u{301}"] == .integer(2))
     }
@@ -88,27 +88,27 @@ import Testing
     @Test(arguments: [2, 11, 12, 13, 14, 100])
     func `A duplicate is found however many members there are`(count: Int) throws {
         let members = (0..<count).map { "\"m\($0)\":\($0)" }
-        #expect(try JSONScanner.value(of: "{\(members.joined(separator: ","))}").members?.count == count)
+        #expect(try JSONScanner.scan("{\(members.joined(separator: ","))}").members?.count == count)
         for index in [0, count - 1] {
             let doubled = (members + ["\"m\(index)\":0"]).joined(separator: ",")
-            #expect(throws: LectureError(.json)) { try JSONScanner.value(of: "{\(doubled)}") }
+            #expect(violated { try JSONScanner.scan("{\(doubled)}") } == .json)
         }
     }
 
     @Test func `Depth and items are limited exactly`() throws {
         let nested = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
-        #expect(throws: Never.self) { try JSONScanner.value(of: nested) }
-        #expect(throws: LectureError(.json)) { try JSONScanner.value(of: "[\(nested)]") }
-        #expect(throws: LectureError(.json)) { try JSONScanner.value(of: String(repeating: "[", count: 1_000_000)) }
+        #expect(throws: Never.self) { try JSONScanner.scan(nested) }
+        #expect(violated { try JSONScanner.scan("[\(nested)]") } == .json)
+        #expect(violated { try JSONScanner.scan(String(repeating: "[", count: 1_000_000)) } == .json)
         let limits = JSONScanner.Limits(depth: 1, items: 3)
-        #expect(throws: Never.self) { try JSONScanner.value(of: "[1,2,3]", limits: limits) }
-        #expect(throws: LectureError(.json)) { try JSONScanner.value(of: "[1,2,3,4]", limits: limits) }
-        #expect(throws: LectureError(.json)) { try JSONScanner.value(of: "[[]]", limits: limits) }
+        #expect(throws: Never.self) { try JSONScanner.scan("[1,2,3]", limits: limits) }
+        #expect(violated { try JSONScanner.scan("[1,2,3,4]", limits: limits) } == .json)
+        #expect(violated { try JSONScanner.scan("[[]]", limits: limits) } == .json)
     }
 
     @Test func `A refusal does not repeat the text`() {
-        let error = #expect(throws: LectureError.self) { try JSONScanner.value(of: "{\"token\":\"hunter2\" x}") }
-        #expect(error?.message.contains("hunter2") == false)
+        let error = #expect(throws: FormatError.self) { try JSONScanner.scan("{\"token\":\"hunter2\" x}") }
+        #expect(error?.detail.contains("hunter2") == false)
     }
 
     @Test func `Every value is read back from its own text`() throws {
@@ -117,7 +117,7 @@ import Testing
             let value = Self.value(&random, depth: 0)
             var writer = JSONWriter()
             writer.element(json: value)
-            #expect(try JSONScanner.value(of: writer.bytes) == value)
+            #expect(try JSONScanner.scan(writer.bytes) == value)
             #expect(value.text == writer.text)
             #expect(!writer.bytes.contains(0x0A))
         }
@@ -131,7 +131,7 @@ import Testing
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 damaged[Int.random(in: damaged.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
-            _ = try? JSONScanner.value(of: Array(damaged.prefix(Int.random(in: 0...damaged.count, using: &random))))
+            _ = try? JSONScanner.scan(Array(damaged.prefix(Int.random(in: 0...damaged.count, using: &random))))
         }
     }
 
@@ -207,7 +207,7 @@ import Testing
     @Test(arguments: [0.1, 1e300, -2.5, 1e16, 0.000_01, 1])
     func `A number reads back as itself`(value: Double) throws {
         let text = JSONWriter.object { $0.member("x", value) }
-        #expect(try JSONScanner.value(of: text)["x"]?.double == value)
+        #expect(try JSONScanner.scan(text)["x"]?.double == value)
     }
 
     @Test func `One writer makes many lines`() {

@@ -1,6 +1,5 @@
+import LectureFormats
 import Testing
-
-@testable import LectureModel
 
 @Suite struct ValidatorTests {
     static let now = Timestamp(milliseconds: 784_111_777_000)
