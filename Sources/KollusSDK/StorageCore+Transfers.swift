@@ -102,7 +102,7 @@ extension StorageCore {
     /// On the manager's queue, so that no event of an earlier download comes between the ticket and the request.
     private func begin(_ key: ContentKey, on manager: isolated LectureManager) throws {
         // The previous download's final event comes before this one's start.
-        notifyEnding(key, manager)
+        router.notifyEnding(key, manager)
         let old = state.withLock { state -> (isNew: Bool, ticket: Ticket?) in
             let old = state.tickets[key]
             if let old, !old.isPaused { return (false, old) }
@@ -122,18 +122,7 @@ extension StorageCore {
             state.withLock { $0.tickets[key] = old.ticket }
             throw error
         }
-        if old.ticket == nil { notifyStarted(key, manager) }
-    }
-
-    /// Sends one event when a download is accepted: a short one may be over before the next.
-    private func notifyStarted(_ key: ContentKey, _ manager: isolated LectureManager) {
-        guard let picture = (try? manager.detail(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
-        else { return }
-        state.withLock { state in
-            state.tickets[key]?.percent = picture.downloadProgress
-            state.tickets[key]?.bytes = picture.downloadSize
-        }
-        deliverer.post(.download(picture, error: nil, isFinal: false))
+        if old.ticket == nil { router.notifyStarted(key, manager) }
     }
 
     /// The transfer has ended when this returns: the kept bytes are on the disk, and a new download may follow.
@@ -156,7 +145,7 @@ extension StorageCore {
             }
             guard wasRunning else { return }
             try? await Self.untilStill(key, manager)
-            manager.wait { self.notifyEnding(key, $0) }
+            manager.wait { self.router.notifyEnding(key, $0) }
         } catch { throw KollusError.of(error) }
     }
 

@@ -62,11 +62,17 @@ final class StorageCore: @unchecked Sendable {
         var ending: [ContentKey: Ticket] = [:]
     }
 
-    let state = Guarded(State())
-    let hub = EventHub<KollusEvent>()
-    let deliverer = Deliverer()
+    let state: Guarded<State>
+    let hub: EventHub<KollusEvent>
+    let deliverer: Deliverer
+    let router: EventRouter
     /// One start at a time.
     private let gate = NSLock()
+
+    init() {
+        (state, hub, deliverer) = (Guarded(State()), EventHub<KollusEvent>(), Deliverer())
+        router = EventRouter(state: state, hub: hub, deliverer: deliverer)
+    }
 
     // MARK: Start and end
 
@@ -89,7 +95,7 @@ final class StorageCore: @unchecked Sendable {
             if isRunning { return }
             let opened = try translating { try open(values, mode) }
             state.withLock { $0.running = opened }
-            opened.manager.observe { [weak self] manager, event in self?.route(event, manager) }
+            opened.manager.observe { [weak self] manager, event in self?.router.route(event, manager) }
             begin(opened, values)
         }
     }

@@ -3,7 +3,14 @@ import LectureKit
 import LectureModel
 
 /// Turns the library's events into the delegate's and the typed ones. Runs on the manager's queue.
-extension StorageCore {
+struct EventRouter: Sendable {
+    /// The storage's state: its tickets say which events the application waits for.
+    let state: Guarded<StorageCore.State>
+    let hub: EventHub<KollusEvent>
+    let deliverer: Deliverer
+
+    private func notify(_ event: KollusEvent) { hub.send(event) }
+
     func route(_ event: LectureEvent, _ manager: isolated LectureManager) {
         switch event {
         case .queued(let content), .advanced(let content): moved(content, manager)
@@ -47,6 +54,17 @@ extension StorageCore {
         guard let details = (try? manager.detail(key)) ?? nil else { return nil }
         return KollusContent(
             details, receivedBytes: bytes, lastError: state.withLock { $0.lastErrors[key] }, isEnding: isEnding)
+    }
+
+    /// Sends one event when a download is accepted: a short one may be over before the next.
+    func notifyStarted(_ key: ContentKey, _ manager: isolated LectureManager) {
+        guard let picture = (try? manager.detail(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
+        else { return }
+        state.withLock { state in
+            state.tickets[key]?.percent = picture.downloadProgress
+            state.tickets[key]?.bytes = picture.downloadSize
+        }
+        deliverer.post(.download(picture, error: nil, isFinal: false))
     }
 
     private func isSilent(_ key: ContentKey) -> Bool { state.withLock { $0.removed.contains(key) } }
@@ -152,10 +170,10 @@ extension StorageCore {
 
     /// Sends the final event of a cancelled download. Its numbers are not lower than those reported before;
     /// `downloadStopSize` is what is on the disk.
-    private func notifyCancelled(_ key: ContentKey, _ ticket: Ticket, _ manager: isolated LectureManager) {
+    private func notifyCancelled(_ key: ContentKey, _ ticket: StorageCore.Ticket, _ manager: isolated LectureManager) {
         guard let picture = picture(key, manager, bytes: ticket.bytes, isEnding: true) else { return }
         notify(.cancelled(picture))
-        guard self[\.settings].cancelledDownload == .isError else { return }
+        guard state.withLock({ $0.values.settings.cancelledDownload }) == .isError else { return }
         deliverer.post(.download(picture, error: KollusError(.ERROR_CANCEL_DOWNLOAD, detail: key.text), isFinal: true))
     }
 
