@@ -4,13 +4,13 @@ import SandboxSecurity
 final class DRMCallback: Sendable {
     /// The key's id in the gateway's descriptors.
     static let keyID = "sandbox"
-    /// Its path; every path below it is another server with its own habits.
+    /// Its path; every path below it is another server with its own behaviours.
     static let path = "/drm/callback"
 
     let log = DRMLog()
     private let secret: [UInt8]
     private let userKey: String
-    private let habits = Locked(DRMHabits())
+    private let behaviours = Locked(Behaviours<DRMManner>())
     private let policies = Locked(DRMPolicies())
 
     /// Makes a server.
@@ -34,9 +34,9 @@ final class DRMCallback: Sendable {
     /// - Returns: the answer.
     func reply(to request: Request, logNumber number: Int, fault: Reply?) -> Reply {
         let path = request.target.path
-        let (arrival, manner) = habits.withLock { habits in
+        let (arrival, manner) = behaviours.withLock { behaviours in
             let now = monotonicNanoseconds()
-            return (now, habits.meet(path, now: now))
+            return (now, behaviours.meet(path, now: now))
         }
         let items: [DRMItem]
         do {
@@ -58,15 +58,12 @@ final class DRMCallback: Sendable {
         return reply
     }
 
-    /// The answer that replaces a token, if a habit requires one.
+    /// The answer that replaces a token, if a behaviour requires one.
     private func instead(of items: [DRMItem], _ manner: DRMManner) -> Reply? {
         var reply: Reply
         if let refusal = manner.refusal {
             reply = .text(refusal.status, "too much at once\n")
-            if let seconds = refusal.retryAfter {
-                let later = nowMilliseconds() / 1000 + Int64(seconds)
-                reply.fields.append(("Retry-After", refusal.asDate ? HTTPDate.text(later) : String(seconds)))
-            }
+            reply.fields += refusal.fields
         } else if manner.isSilent {
             reply = .text(200, "")
             // Until the client disconnects.
@@ -102,7 +99,7 @@ final class DRMCallback: Sendable {
         var outcomes: [DRMLog.Outcome] = []
         var data: [JSON] = []
         for (index, item) in items.enumerated() {
-            let isMissing = habits.withLock { $0.isMissing(path, share: manner.missingShare) }
+            let isMissing = behaviours.withLock { $0.isNextItem(path, oneOf: manner.missingShare) }
             if isMissing || index > 0 && manner.has(.firstOnly) {
                 outcomes.append(.missing)
                 continue
@@ -126,7 +123,7 @@ final class DRMCallback: Sendable {
 
     /// Whether clients must reject the answer.
     private static func isSpoiled(_ manner: DRMManner) -> Bool {
-        let spoilers: [DRMHabit.Flag] = [
+        let spoilers: [DRMManner.Flag] = [
             .strings, .wrongSignature, .algorithmNone, .textBefore, .textAfter, .otherKind, .otherKey,
         ]
         return spoilers.contains { manner.has($0) }
@@ -206,8 +203,8 @@ final class DRMCallback: Sendable {
             throw Problem.input("expected {\"habits\": …} or {\"content\": …, \"policy\": …}")
         }
         if let text = order["habits"]?.string {
-            let list = try DRMHabit.list(text)
-            habits.withLock { $0.set(order["path"]?.string ?? Self.path, list) }
+            let list = try Behaviour<DRMManner>.list(text)
+            behaviours.withLock { $0.set(order["path"]?.string ?? Self.path, list) }
         }
         guard let policy = order["policy"] else { return }
         let kind = order["kind"]?.integer.map { Int($0) }
@@ -219,9 +216,9 @@ final class DRMCallback: Sendable {
         }
     }
 
-    /// Clears habits, policies and the log.
+    /// Clears behaviours, policies and the log.
     func reset() {
-        habits.withLock { $0 = DRMHabits() }
+        behaviours.withLock { $0 = Behaviours() }
         policies.withLock { $0 = DRMPolicies() }
         log.reset()
     }

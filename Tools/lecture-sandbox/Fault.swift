@@ -16,7 +16,7 @@ struct Fault: Sendable {
         case multipart
         case changed(bytes: Int?, keepsValidator: Bool)
         case ignoreIfRange
-        case status(Int, retryAfter: Int?, asDate: Bool)
+        case status(Refusal)
         case html
         case gzip
         case noRange
@@ -32,20 +32,8 @@ struct Fault: Sendable {
     }
 
     let kind: Kind
-    /// The fault as written; also the key of its counter.
-    let text: String
-    /// How many requests are unaffected before it starts.
-    var after = 0
-    /// How many requests it affects; `nil` for all that follow.
-    var times: Int?
-
-    /// Whether it affects this request.
-    ///
-    /// - Parameter number: how many requests were counted before this one.
-    /// - Returns: whether it is among the ``times`` that follow the first ``after``.
-    func applies(toRequest number: Int) -> Bool {
-        number >= after && (times.map { number < after + $0 } ?? true)
-    }
+    /// Its text, and the requests it affects.
+    let word: BehaviourWord
 
     /// Reads faults separated by commas, each `NAME[:ARGUMENT][;PARAMETER=VALUE]…`.
     ///
@@ -57,25 +45,14 @@ struct Fault: Sendable {
     }
 
     private init(_ text: String) throws {
-        self.text = text
-        var words = text.split(separator: ";", omittingEmptySubsequences: false)[...]
-        let head = words.popFirst() ?? ""
-        let colon = head.firstIndex(of: ":")
-        let name = String(head[..<(colon ?? head.endIndex)])
-        // `changed:after=3` and `changed;after=3` mean the same.
-        var argument = colon.map { head[head.index(after: $0)...] }
-        if let first = argument, first.contains("="), name != "redirect-to" {
-            words.insert(first, at: words.startIndex)
-            argument = nil
-        }
-        var parameters = try Parameters(words, of: text)
-        after = try parameters.number("after") ?? 0
-        times = try parameters.number("times")
-        kind = try Self.kind(name, argument.map(String.init), &parameters)
-        try parameters.finish()
+        var word = try BehaviourWord(text) { $0 != "redirect-to" }
+        kind = try Self.kind(&word)
+        try word.finish()
+        self.word = word
     }
 
-    private static func kind(_ name: String, _ argument: String?, _ parameters: inout Parameters) throws -> Kind {
+    private static func kind(_ word: inout BehaviourWord) throws -> Kind {
+        let (name, argument) = (word.name, word.argument)
         func number(or fallback: Int? = nil) throws -> Int {
             if argument == nil, let fallback { return fallback }
             guard let number = argument.flatMap({ Int($0) }) else {
@@ -94,23 +71,16 @@ struct Fault: Sendable {
         case "length": return .length(try number())
         case "redirect": return .redirect(hops: try number(or: 1))
         case "changed":
-            return .changed(bytes: try parameters.number("bytes"), keepsValidator: parameters.flag("keep-validator"))
-        case "status": return try status(try number(), &parameters)
+            return .changed(bytes: try word.takeNumber("bytes"), keepsValidator: word.takeFlag("keep-validator"))
+        case "status": return .status(try word.takeRefusal(status: try number()))
         case "redirect-to": return .redirectTo(argument ?? "/")
         default:
-            if let code = Int(name) { return try status(code, &parameters) }
+            if let code = Int(name) { return .status(try word.takeRefusal(status: code)) }
             guard argument == nil, let kind = plainKinds[name] else {
                 throw Problem.input("unknown fault '\(name)'")
             }
             return kind
         }
-    }
-
-    private static func status(_ code: Int, _ parameters: inout Parameters) throws -> Kind {
-        guard (200...599).contains(code) else { throw Problem.input("a status is 200 to 599") }
-        let seconds = try parameters.number("retry")
-        let date = try parameters.number("retry-date")
-        return .status(code, retryAfter: date ?? seconds, asDate: date != nil)
     }
 
     private static let plainKinds: [String: Kind] = [
@@ -119,39 +89,12 @@ struct Fault: Sendable {
         "weak-etag": .weakETag, "no-validator": .noValidator, "no-etag": .noETag, "digest": .digest(.repr),
         "old-digest": .digest(.old), "wrong-digest": .wrongDigest,
     ]
-
-    /// The `NAME=VALUE` words after a fault; an unused word is an error.
-    struct Parameters {
-        private var values: [String: String] = [:]
-        private let fault: String
-
-        init(_ words: ArraySlice<Substring>, of fault: String) throws {
-            self.fault = fault
-            for word in words {
-                let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                values[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
-            }
-        }
-
-        mutating func number(_ name: String) throws -> Int? {
-            guard let text = values.removeValue(forKey: name) else { return nil }
-            guard let number = Int(text) else { throw Problem.input("\(name) in '\(fault)' needs a number") }
-            return number
-        }
-
-        mutating func flag(_ name: String) -> Bool { values.removeValue(forKey: name) != nil }
-
-        func finish() throws {
-            guard let left = values.keys.min() else { return }
-            throw Problem.input("'\(fault)' does not know '\(left)'")
-        }
-    }
 }
 
 /// The faults of paths, and how often each was met.
 struct FaultBoard {
     private var rules: [(path: String, fault: Fault)] = []
-    private var counts: [String: Int] = [:]
+    private var counter = WordCounter()
 
     /// Sets the faults of a path; an empty list removes them.
     ///
@@ -166,7 +109,7 @@ struct FaultBoard {
     /// Clears all rules and counters.
     mutating func reset() {
         rules = []
-        counts = [:]
+        counter = WordCounter()
     }
 
     /// Counts a request and returns its faults.
@@ -180,10 +123,7 @@ struct FaultBoard {
             rule.path.hasSuffix("*") ? path.hasPrefix(rule.path.dropLast()) : rule.path == path
         }
         return (matching.map(\.fault) + own).filter { fault in
-            let key = path + " " + fault.text
-            let number = counts[key, default: 0]
-            counts[key] = number + 1
-            return fault.applies(toRequest: number)
+            fault.word.applies(toRequest: counter.next(path, fault.word.text))
         }
     }
 }

@@ -115,7 +115,7 @@ struct Reply: Sendable {
     static func replacement(_ faults: [Fault], for request: Request) -> Reply? {
         for fault in faults {
             switch fault.kind {
-            case .status(let status, let seconds, let asDate): return statusFault(status, seconds, asDate)
+            case .status(let refusal): return statusFault(refusal)
             case .html: return text(200, captivePortal, type: "text/html; charset=utf-8")
             case .redirectTo(let location): return Reply(status: 302, fields: [("Location", location)])
             case .redirect(let hops):
@@ -128,12 +128,10 @@ struct Reply: Sendable {
         return nil
     }
 
-    private static func statusFault(_ status: Int, _ seconds: Int?, _ asDate: Bool) -> Reply {
+    private static func statusFault(_ refusal: Refusal) -> Reply {
+        let status = refusal.status
         var reply = status == 204 || status == 304 ? Reply(status: status) : text(status, "status \(status) as asked\n")
-        if let seconds {
-            let later = nowMilliseconds() / 1000 + Int64(seconds)
-            reply.fields.append(("Retry-After", asDate ? HTTPDate.text(later) : String(seconds)))
-        }
+        reply.fields += refusal.fields
         return reply
     }
 

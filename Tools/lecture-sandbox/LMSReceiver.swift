@@ -2,7 +2,7 @@ import SandboxSecurity
 
 /// The learning management systems: they accept reports, record them, and misbehave like real ones.
 final class LMSReceiver: Sendable {
-    private let habits = Locked(LMSHabits())
+    private let behaviours = Locked(Behaviours<LMSManner>())
     private let books = Locked<[String: Locked<LMSBook>]>([:])
 
     /// The largest body that is read at all.
@@ -34,7 +34,7 @@ final class LMSReceiver: Sendable {
         let path = request.target.path
         let isXAPI = form == .xapi
         if isXAPI && request.method == "GET" { return statement(request) }
-        let manner = habits.withLock { $0.meet(path, now: monotonicNanoseconds()) }
+        let manner = behaviours.withLock { $0.meet(path, now: monotonicNanoseconds()) }
         let key = request.fields["idempotency-key"]
         let reader = LMSReader(request: request, form: form, key: key)
         // Outside the lock, because reading is slow.
@@ -102,18 +102,15 @@ final class LMSReceiver: Sendable {
         return reply
     }
 
-    private static func refusal(_ refusal: DRMHabit.Refusal) -> Reply {
+    private static func refusal(_ refusal: Refusal) -> Reply {
         var reply =
             refusal.status == 204
             ? Reply(status: 204) : Reply.json(refusal.status, .object([("ok", .boolean(false))]))
-        if let seconds = refusal.retryAfter {
-            let later = nowMilliseconds() / 1000 + Int64(seconds)
-            reply.fields.append(("Retry-After", refusal.asDate ? HTTPDate.text(later) : String(seconds)))
-        }
+        reply.fields += refusal.fields
         return reply
     }
 
-    /// Applies the reports, and answers as the habits require.
+    /// Applies the reports, and answers as the behaviours require.
     private static func taken(
         _ reports: Result<[LMSReport], any Error>, key: String?, known: Bool?, _ form: LMSForm,
         _ manner: LMSManner, in book: inout LMSBook
@@ -219,10 +216,10 @@ final class LMSReceiver: Sendable {
             guard let members = order.members, members.allSatisfy({ ["path", "habits"].contains($0.0) }),
                 let text = order["habits"]?.string
             else { throw Problem.input("expected {\"path\": …, \"habits\": …}") }
-            let list = try LMSHabit.list(text)
+            let list = try Behaviour<LMSManner>.list(text)
             let named = order["path"]?.string ?? "/lms/json"
             guard Self.form(named) != nil else { throw Problem.input("there is no LMS at \(named)") }
-            habits.withLock { $0.set(named, list) }
+            behaviours.withLock { $0.set(named, list) }
             return Reply(status: 204)
         case ("GET", "/_lms"): return .text(200, book(path).withLock { $0.eventLines }, type: type)
         case ("GET", "/_lms/requests"): return .text(200, book(path).withLock { $0.visitLines }, type: type)
@@ -231,9 +228,9 @@ final class LMSReceiver: Sendable {
         }
     }
 
-    /// Clears habits and books.
+    /// Clears behaviours and books.
     func reset() {
-        habits.withLock { $0 = LMSHabits() }
+        behaviours.withLock { $0 = Behaviours() }
         books.withLock { $0 = [:] }
     }
 }

@@ -69,7 +69,7 @@ final class Site: Sendable {
         }
         let own = try Fault.list(request.target.query("fault") ?? "")
         let met = faults.withLock { $0.meet(path, own: globalFaults + own) }
-        if !met.isEmpty { log.update(number) { $0.faults = met.map(\.text).joined(separator: ",") } }
+        if !met.isEmpty { log.update(number) { $0.faults = met.map(\.word.text).joined(separator: ",") } }
         let replacement = Reply.replacement(met, for: request)
         if isCallback {
             // Called even when a fault replaces its answer, so that its log has every request.
