@@ -43,6 +43,12 @@ package struct DownloadSettings: Sendable {
     /// The defaults.
     package init() {}
 
+    /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
+    /// trusts the length.
+    func canResume(_ resource: ResourceRecord) -> Bool {
+        trustsLength || resource.entityTag != nil || resource.lastModified != nil || resource.expectedSHA256 != nil
+    }
+
     /// Transfers at once for one server, for one host, and in all. A number of connections that the user set applies
     /// from the start.
     var originLimits: OriginGovernor.Limits {

@@ -29,7 +29,7 @@ extension ItemStep {
         guard transfer.sink.acceptsWholeBody, item[resource].sinks.count == 1 else { return }
         transfer.sink.liftBorder()
         item[resource].chunks.book.restart(transfer.id)
-        if !item[resource].machine.isProbing { try index.updateResource(item.lease, item[resource].record) }
+        if !item[resource].machine.isProbing { try item[resource].save(step) }
     }
 
     /// The first answer fixes length, path, chunk size and validator.
@@ -100,7 +100,7 @@ extension ItemStep {
         item[resource].record.path = MediaPath.path(item[resource].record)
         item[resource].record.state = .planned
         guard item[resource].machine.planned() != .bug else { return try endForBug() }
-        try index.updateResource(item.lease, item[resource].record)
+        try item[resource].save(step)
         if !item.record.isLoaded {
             item.record.isLoaded = try index.setFacts(item.lease, ContentFacts(), now: now) == nil
         }
@@ -169,7 +169,7 @@ extension ItemStep {
             item[resource].evidence.lengthFollowedFromEnd()
             item[resource].record.total = report.position
             item[resource].chunks.book.learn(total: report.position)
-            try index.updateResource(item.lease, item[resource].record)
+            try item[resource].save(step)
         }
         item[resource].chunks.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
         if item[resource].record.total != nil, case let chunks = item[resource].chunks.takeUnsized(), !chunks.isEmpty {
@@ -178,7 +178,7 @@ extension ItemStep {
         // What was just committed may have been the last of a whole whose digest differs.
         guard item.has(resource) else { return false }
         if let remainder = report.remainder, let stream = item[resource].chunks.keep(remainder) {
-            command(resource, .abandon(stream))
+            item[resource].command(.abandon(stream), &step)
         }
         let gained = item[resource].gain(transfer, report)
         let gains = item[resource].attempts.ended(gaining: gained, hasEnd: isMedia && report.reachedEnd)

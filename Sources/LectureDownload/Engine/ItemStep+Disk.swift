@@ -17,22 +17,20 @@ extension ItemStep {
         // A refusal in an earlier run may no longer apply; only URLs whose bytes disagreed stay excluded.
         for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
         return ResourceWork(
-            token: token, part: part, record: record, committed: committed, urls: urls)
+            token: token, lease: item.lease, part: part, record: record, committed: committed, urls: urls)
     }
 
     /// More chunks than a file of unknown length will have: 4 TiB.
     private static let longestUnknown = 4 << 20
 
     mutating func openPartIfNeeded(_ resource: PartToken) throws {
-        guard item[resource].machine.needsOpening, try findCipher(resource) else { return }
-        try restorePieces(resource)
-        guard item[resource].machine.opens() != .bug else { return try endForBug() }
-        let plan = PartFilePlan(
-            resource: item[resource].record.id, path: item[resource].record.path, total: item[resource].record.total,
-            chunkBytes: item[resource].book.grid.length, needsDigest: item[resource].dueSHA256 != nil,
-            resumes: item[resource].book.committed.count > 0, reserveBytes: settings.reserveBytes,
-            seal: try sealPlan(resource))
-        command(resource, .open(plan))
+        guard item[resource].machine.needsOpening else { return }
+        if let error = try item[resource].findCipher(for: item.record, step) {
+            return try end(item.machine.failed(error))
+        }
+        let found = try item[resource].restorePieces(settings, &step)
+        shared.statistics.bytesReused += item.reuse.found(found)
+        if try item[resource].openPart(settings, &step) == .bug { try endForBug() }
     }
 
     mutating func partFileReported(_ resource: PartToken, _ event: PartFileEvent) throws {
@@ -59,12 +57,12 @@ extension ItemStep {
     ) throws {
         switch ruling {
         case .nothing: return
-        case .digest(let total): command(resource, .digest(total: total))
+        case .digest(let total): item[resource].command(.digest(total: total), &step)
         case .check(let chunks, let total): try check(chunks, total: total, resource)
-        case .finalize(let total): command(resource, .finalize(total: total))
+        case .finalize(let total): item[resource].command(.finalize(total: total), &step)
         case .fetchAgain(let chunks): try fetchAgain(chunks, resource)
         case .distrust: try digestDiffers(resource)
-        case .close: command(resource, .close(deleting: false))
+        case .close: item[resource].command(.close(deleting: false), &step)
         case .bug: try endForBug()
         }
     }
@@ -83,7 +81,7 @@ extension ItemStep {
         item[resource].record.state = .finalized
         // All its chunks are committed, and so is everything that was sealed.
         if item[resource].record.seal == .open { item[resource].record.seal = .clean }
-        try index.updateResource(item.lease, item[resource].record)
+        try item[resource].save(step)
         try follow(ruling, resource)
         try completeIfWhole()
     }

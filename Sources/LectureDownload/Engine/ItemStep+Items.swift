@@ -171,7 +171,7 @@ extension ItemStep {
 
     private mutating func abandonVersion() throws {
         guard let version = item.version else { return }
-        for resource in item.tokens { abandon(resource, deleting: true) }
+        for resource in item.tokens { item[resource].abandon(deleting: true, &step) }
         shared.statistics.bytesReused -= item.reuse.discarded()
         let paths = try index.discardVersion(item.lease, version)
         shared.files.delete(version, paths, &step)
@@ -199,25 +199,28 @@ extension ItemStep {
         item.course = .ending(discarding: discarding)
         var running = item.resources.flatMap(\.running)
         if let loader = item.loader.running { running.append(loader) }
-        cancel(running)
+        step.cancel(running)
         for resource in item.tokens where item[resource].machine.part == .unopened {
             // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
-            command(resource, .close(deleting: false))
+            item[resource].command(.close(deleting: false), &step)
         }
         try finishEnding()
     }
 
     mutating func finishEnding() throws {
         guard item.loader.running == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
-        try keepRemainders()
+        let isDiscarded = item.course == .ending(discarding: true)
+        for resource in item.tokens {
+            try item[resource].keepRemainders(isDiscarded: isDiscarded, settings, step)
+        }
         for resource in item.tokens {
             guard item[resource].machine.closes() == .close else { continue }
-            command(resource, .flush)
-            command(resource, .close(deleting: false))
+            item[resource].command(.flush, &step)
+            item[resource].command(.close(deleting: false), &step)
         }
         guard item.resources.allSatisfy(\.machine.isSettled) else { return }
-        if item.course == .ending(discarding: true) { try abandonVersion() }
-        for resource in item.tokens { try recordClean(resource) }
+        if isDiscarded { try abandonVersion() }
+        for resource in item.tokens { try item[resource].recordClean(step) }
         item.machine.settled(wanting: try index.item(item.id)?.targetState ?? .fetch)
         try index.setStatus(item.lease, item.machine.status, now: now)
         try index.release(item.lease)

@@ -56,6 +56,15 @@ extension ItemStep {
 
     // MARK: Opening
 
+    /// Whether the request's own header fields are readable. Without them the server would refuse, or send a page.
+    ///
+    /// - Returns: false when the item has ended, since another device has sealed them.
+    private mutating func hasFields() throws -> Bool {
+        guard item.record.headers.values.contains(where: SealedField.isSealed) else { return true }
+        try end(item.machine.failed(LectureError(.headersSealed, detail: item.record.content.key.text)))
+        return false
+    }
+
     private mutating func openLoader() throws {
         guard try hasFields() else { return }
         let redirect = item.loader.redirect
@@ -95,7 +104,11 @@ extension ItemStep {
             if !item.hasTransfers { try waitForOrigin(origin) }
             return false
         }
-        guard try decideSeal(resource), try !startsOver(resource) else { return false }
+        if let error = try item[resource].decideSeal(for: item.record, step) {
+            try end(item.machine.failed(error))
+            return false
+        }
+        if try startsOver(resource) { return false }
         let id = step.newTransfer()
         guard var assignment = item[resource].take(id) else { return false }
         if item[resource].connections.avoidsRanges {
@@ -160,7 +173,7 @@ extension ItemStep {
     /// Whether bytes of several answers may be combined: a validator or a digest shows that they belong to one version,
     /// or the user trusts the length.
     private func canCombine(_ resource: PartToken) -> Bool {
-        canResume(item[resource].record) || item[resource].evidence.announcedSHA256 != nil
+        settings.canResume(item[resource].record) || item[resource].evidence.announcedSHA256 != nil
     }
 
     /// Discards received bytes that cannot be resumed. Without a validator or a known digest, the file may have changed
@@ -234,7 +247,9 @@ extension ItemStep {
     }
 
     private mutating func abandonRemainders(_ resource: PartToken, inside assignment: RangeBook.Assignment) {
-        for stream in item[resource].chunks.takeStreams(inside: assignment) { command(resource, .abandon(stream)) }
+        for stream in item[resource].chunks.takeStreams(inside: assignment) {
+            item[resource].command(.abandon(stream), &step)
+        }
     }
 
     private func requestHeaders(
@@ -293,7 +308,7 @@ extension ItemStep {
             missing: { file.book.missingBytes(position: file.position) }, limit: settings.connectionsLimit,
             known: transfers.governor.trial(of: origin, at: boot),
             delivers: { file.position($0) > transfers[$0]?.span.start ?? .max }, at: boot)
-        if result.closesNewest, let newest = file.running.last { cancel([newest]) }
+        if result.closesNewest, let newest = file.running.last { step.cancel([newest]) }
         if let outcome = result.outcome { shared.transfers.governor.remember(outcome, for: origin, at: boot) }
     }
 
@@ -305,7 +320,7 @@ extension ItemStep {
             let others = running.filter { $0.id != transfer.id }
             let mean = others.reduce(0) { $0 + $1.speed.bytesPerSecond } / Double(max(1, others.count))
             guard transfer.speed.bytesPerSecond * 4 < mean else { continue }
-            cancel([transfer.id])
+            step.cancel([transfer.id])
             return
         }
     }

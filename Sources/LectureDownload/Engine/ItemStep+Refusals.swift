@@ -17,7 +17,7 @@ extension ItemStep {
         else { return try urlFailed(transfer, resource, error) }
         item[resource].connections.avoidRanges()
         item[resource].record.acceptsRanges = false
-        try index.updateResource(item.lease, item[resource].record)
+        try item[resource].save(step)
         return try tryAgain(resource, error)
     }
 
@@ -149,14 +149,14 @@ extension ItemStep {
                 return .failed
             }
             item[resource].record.state = .failed
-            abandon(resource, deleting: true)
+            item[resource].abandon(deleting: true, &step)
             // A resource that will never be complete counts neither as missing nor as present.
             let chunks = try index.chunks(item[resource].record.id).map(\.index)
             try index.markUncommitted(
                 item.lease, item[resource].record.id, chunks: chunks, bytes: item[resource].book.committedBytes)
             item[resource].record.total = nil
             item[resource].chunks.book = RangeBook(total: nil, grid: item[resource].record.grid, committed: [])
-            try index.updateResource(item.lease, item[resource].record)
+            try item[resource].save(step)
         }
         return .failed
     }

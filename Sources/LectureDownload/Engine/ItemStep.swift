@@ -41,25 +41,6 @@ struct ItemStep {
     var now: Timestamp { step.now }
     var boot: BootInstant { step.boot }
 
-    // MARK: Effects
-
-    /// Ends exchanges after the commit.
-    mutating func cancel(_ ids: [TransferID]) {
-        if !ids.isEmpty { step.effects.append(.transfer(.cancel(ids))) }
-    }
-
-    /// Commands the part file of a resource after the commit.
-    mutating func command(_ resource: PartToken, _ command: PartCommand) {
-        step.effects.append(.part(PartHandle(token: resource, file: item[resource].part), command))
-    }
-
-    /// Ends the transfers of a resource and closes its part file, without waiting for either.
-    mutating func abandon(_ resource: PartToken, deleting: Bool) {
-        cancel(item[resource].running)
-        command(resource, .close(deleting: deleting))
-        item[resource].sinks = [:]
-    }
-
     // MARK: Beginning and leaving
 
     /// Takes up an item that was claimed: continues its version, or begins one.
@@ -69,7 +50,7 @@ struct ItemStep {
             // Rebuilt from a file. What is readable stays so.
             return try end(item.machine.failed(LectureError(.sourceUnknown, detail: record.content.key.text)))
         }
-        if record.needsRepair, let version = try index.completeVersion(item.id), canResume(version.media),
+        if record.needsRepair, let version = try index.completeVersion(item.id), settings.canResume(version.media),
             try index.building(item.id) == nil
         {
             // Only its damaged chunks are downloaded again. If nothing could show that the source still has the same
@@ -91,12 +72,6 @@ struct ItemStep {
         try apply(item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil))
     }
 
-    /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
-    /// trusts the length.
-    func canResume(_ media: ResourceRecord) -> Bool {
-        settings.trustsLength || media.entityTag != nil || media.lastModified != nil || media.expectedSHA256 != nil
-    }
-
     /// Applies a target state that was changed.
     mutating func follow(_ targetState: TargetState) throws {
         switch targetState {
@@ -116,8 +91,8 @@ struct ItemStep {
 
     /// Forgets the item without touching the store.
     mutating func drop() {
-        for resource in item.tokens { abandon(resource, deleting: false) }
-        if let loader = item.loader.running { cancel([loader]) }
+        for resource in item.tokens { item[resource].abandon(deleting: false, &step) }
+        if let loader = item.loader.running { step.cancel([loader]) }
         isOver = true
     }
 
@@ -125,7 +100,12 @@ struct ItemStep {
 
     /// Lets the disk make received bytes durable.
     mutating func flush() {
-        for resource in item.tokens where item[resource].machine.isWriting { command(resource, .flush) }
+        for resource in item.resources where resource.machine.isWriting { resource.command(.flush, &step) }
+    }
+
+    /// Stores what the transfers that take long for a chunk have of it.
+    func keepPieces() throws {
+        for resource in item.resources { try resource.keepPieces(settings, step) }
     }
 
     /// Reports the bytes received, if they are other ones than last time.

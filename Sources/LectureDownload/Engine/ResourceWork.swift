@@ -1,0 +1,141 @@
+import LectureEngine
+import LectureModel
+
+/// One resource of an item, in memory.
+struct ResourceWork: Sendable {
+    let token: PartToken
+    /// The claim of its item, under which its rows are written.
+    let lease: ContentLease
+    let part: any PartFile
+    var record: ResourceRecord
+    var machine: ResourceMachine
+    var sources: ResourceSources
+    var connections = Connections()
+    var chunks: ChunkLedger
+    var attempts = Attempts()
+    var evidence: Evidence
+    /// Its running transfers.
+    var sinks: [TransferID: RangeSink] = [:]
+    /// Seals its files; nil for unencrypted ones, and before it was looked up.
+    var cipher: (any ContentCipher)?
+    /// Whether an earlier run may have stored pieces of its chunks.
+    let mayHavePieces: Bool
+    /// Whether its version was complete before, and only lacks some chunks: its first bytes were inspected then.
+    var isRepair = false
+
+    init(
+        token: PartToken, lease: ContentLease, part: any PartFile, record: ResourceRecord, committed: [Int],
+        urls: [URLLeaseRecord]
+    ) {
+        self.token = token
+        self.lease = lease
+        self.part = part
+        self.record = record
+        sources = ResourceSources(urls)
+        let book = RangeBook(total: record.total, grid: record.grid, committed: committed)
+        chunks = ChunkLedger(book)
+        machine = ResourceMachine(record.state, committed: book.committed)
+        evidence = Evidence(hasEarlierBytes: !committed.isEmpty)
+        mayHavePieces = record.state == .planned
+    }
+
+    var book: RangeBook { chunks.book }
+
+    /// Whether the user or the gateway named the expected digest, so that the final check decides whatever the sources.
+    var digestIsKnown: Bool { record.expectedSHA256 != nil }
+
+    /// The digest the whole must have.
+    var dueSHA256: [UInt8]? { record.expectedSHA256 ?? evidence.announcedSHA256 }
+
+    /// Whether only the disk remains to finish.
+    var isReceived: Bool { machine.isReceived(hasAllBytes: book.isReceived && sinks.isEmpty) }
+
+    var validator: Validator { record.validator }
+
+    /// Whether another server's bytes may continue where this one's ended. Without a digest nothing shows that both
+    /// have the same file, even if nothing is committed yet: bytes on their way to the disk count as well.
+    var mayCombineServers: Bool { digestIsKnown || machine.isProbing }
+
+    /// What another version of it would be requested with.
+    var request: ResourceRequest {
+        var request = ResourceRequest(role: record.role, name: record.name, urls: sources.usableURLs)
+        request.expectedSHA256 = record.expectedSHA256
+        request.expectedBytes = record.expectedBytes
+        return request
+    }
+
+    func position(_ id: TransferID) -> UInt64 { sinks[id]?.position ?? 0 }
+
+    /// The byte after the last one that a running transfer has received.
+    var furthestPosition: UInt64 { sinks.values.reduce(0) { max($0, $1.position) } }
+
+    /// Its running transfers, the oldest first.
+    var running: [TransferID] { sinks.keys.sorted { $0.value < $1.value } }
+
+    var receivedBytes: Int64 {
+        guard let total = record.total else { return Int64(clamping: max(book.committedBytes, furthestPosition)) }
+        return Int64(clamping: total - book.missingBytes(position: position))
+    }
+
+    /// Assigns absent chunks to a new transfer, or half of the largest remainder.
+    ///
+    /// - Returns: nil when there is too little left to share.
+    mutating func take(_ id: TransferID) -> RangeBook.Assignment? {
+        if let run = chunks.book.begin(id, started: chunks.remainders.keys) { return run }
+        guard !sinks.isEmpty else { return nil }
+        // With a chunk's length on each side a split always gains; below that the tail is not split.
+        let (sinks, grid) = (sinks, book.grid)
+        let minimum = max(grid.length, RangeSink.blockBytes)
+        let cut = chunks.book.split(id, minimum: minimum) { sinks[$0]?.position ?? 0 }
+        guard let cut else { return nil }
+        guard let victim = sinks[cut.victim] else {
+            chunks.book.giveBack(taker: id, to: cut.victim)
+            return nil
+        }
+        let border = grid.chunk(at: victim.lower(border: grid.start(of: cut.victimEnd), grid: grid))
+        guard border < cut.taken.end ?? 0 else {
+            chunks.book.giveBack(taker: id, to: cut.victim)
+            return nil
+        }
+        if border > cut.victimEnd { chunks.book.moveBorder(victim: cut.victim, taker: id, to: border) }
+        return book.assignments[id]
+    }
+
+    /// Bytes of progress that a transfer made. When the whole is sent again, bytes that are there already and bytes of
+    /// incomplete chunks do not count: otherwise a server that always cuts would be retried forever.
+    func gain(_ transfer: TransferWork, _ report: TransferReport) -> UInt64 {
+        let isRepeated = transfer.sink.asked.range == nil && transfer.span.receivedBefore > 0
+        let chunks = book.receivedBytes
+        let repeated = chunks - min(chunks, transfer.span.receivedBefore)
+        switch report.verdict {
+        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.span.start)
+        case .noRanges: return repeated
+        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
+            return 0
+        }
+    }
+
+    // MARK: Rows and effects
+
+    /// Stores its row.
+    func save(_ step: Step<DownloadMachine>) throws { try step.store.index.updateResource(lease, record) }
+
+    /// Commands its part file after the commit.
+    func command(_ command: PartCommand, _ step: inout Step<DownloadMachine>) {
+        step.effects.append(.part(PartHandle(token: token, file: part), command))
+    }
+
+    /// Ends its transfers and closes its part file, without waiting for either.
+    mutating func abandon(deleting: Bool, _ step: inout Step<DownloadMachine>) {
+        step.cancel(running)
+        command(.close(deleting: deleting), &step)
+        sinks = [:]
+    }
+}
+
+extension Step<DownloadMachine> {
+    /// Ends exchanges after the commit.
+    mutating func cancel(_ ids: [TransferID]) {
+        if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
+    }
+}
