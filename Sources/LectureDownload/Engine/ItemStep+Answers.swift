@@ -53,16 +53,6 @@ extension ItemStep {
         try fixPlace(resource)
     }
 
-    /// The space for one more file, as far as it is known before the file's length is.
-    func space(for resource: PartToken) throws -> FreeSpace? {
-        guard item[resource].machine.isProbing, item[resource].record.role == .media else { return nil }
-        let (files, reserve) = (step.store.files, settings.reserveBytes)
-        let planned = settings.quotaBytes == nil ? 0 : try index.plannedBytes()
-        let quota = settings.quotaBytes.map { $0 - min($0, planned) }
-        let free = try? files.freeBytes()
-        return FreeSpace(quota: quota, disk: free.map { $0 - min($0, reserve) })
-    }
-
     /// Stops an item for lack of space; it is tried again when there may be some.
     mutating func stopForSpace(_ code: LectureError.Code) throws {
         let (reason, pause): (StopReason, Duration) =

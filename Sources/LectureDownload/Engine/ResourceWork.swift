@@ -50,8 +50,6 @@ struct ResourceWork: Sendable {
     /// Whether only the disk remains to finish.
     var isReceived: Bool { machine.isReceived(hasAllBytes: book.isReceived && sinks.isEmpty) }
 
-    var validator: Validator { record.validator }
-
     /// Whether another server's bytes may continue where this one's ended. Without a digest nothing shows that both
     /// have the same file, even if nothing is committed yet: bytes on their way to the disk count as well.
     var mayCombineServers: Bool { digestIsKnown || machine.isProbing }
@@ -75,30 +73,6 @@ struct ResourceWork: Sendable {
     var receivedBytes: Int64 {
         guard let total = record.total else { return Int64(clamping: max(book.committedBytes, furthestPosition)) }
         return Int64(clamping: total - book.missingBytes(position: position))
-    }
-
-    /// Assigns absent chunks to a new transfer, or half of the largest remainder.
-    ///
-    /// - Returns: nil when there is too little left to share.
-    mutating func take(_ id: TransferID) -> RangeBook.Assignment? {
-        if let run = chunks.book.begin(id, started: chunks.remainders.keys) { return run }
-        guard !sinks.isEmpty else { return nil }
-        // With a chunk's length on each side a split always gains; below that the tail is not split.
-        let (sinks, grid) = (sinks, book.grid)
-        let minimum = max(grid.length, RangeSink.blockBytes)
-        let cut = chunks.book.split(id, minimum: minimum) { sinks[$0]?.position ?? 0 }
-        guard let cut else { return nil }
-        guard let victim = sinks[cut.victim] else {
-            chunks.book.giveBack(taker: id, to: cut.victim)
-            return nil
-        }
-        let border = grid.chunk(at: victim.lower(border: grid.start(of: cut.victimEnd), grid: grid))
-        guard border < cut.taken.end ?? 0 else {
-            chunks.book.giveBack(taker: id, to: cut.victim)
-            return nil
-        }
-        if border > cut.victimEnd { chunks.book.moveBorder(victim: cut.victim, taker: id, to: border) }
-        return book.assignments[id]
     }
 
     /// Bytes of progress that a transfer made. When the whole is sent again, bytes that are there already and bytes of

@@ -2,7 +2,7 @@ package import LectureFormats
 package import LectureModel
 
 /// What was requested and what is known about the object; the answer is checked against it.
-package struct Expectation: Sendable {
+package struct Expectation: Sendable, Equatable {
     /// The requested range, nil for the whole object.
     package var range: RangeRequest?
     /// Whether the request carried `If-Range`.
