@@ -136,7 +136,7 @@ extension ItemStep {
     mutating func beginVersion(requests: [ResourceRequest]) throws {
         let version = try index.beginVersion(item.lease, requests: requests, now: now)
         item.version = version
-        item.resources = try index.resources(version).map { try resourceWork($0) }
+        try takeResources(try index.resources(version))
     }
 
     /// A resource has changed on the server. An optional one fails alone, since a picture must not cost a lecture its

@@ -143,20 +143,7 @@ extension ItemStep {
         if item[resource].record.role.isRequired {
             try end(item.machine.failed(error))
         } else {
-            let ruling = item[resource].machine.failed()
-            guard ruling != .bug else {
-                try endForBug()
-                return .failed
-            }
-            item[resource].record.state = .failed
-            item[resource].abandon(deleting: true, &step)
-            // A resource that will never be complete counts neither as missing nor as present.
-            let chunks = try index.chunks(item[resource].record.id).map(\.index)
-            try index.markUncommitted(
-                item.lease, item[resource].record.id, chunks: chunks, bytes: item[resource].book.committedBytes)
-            item[resource].record.total = nil
-            item[resource].chunks.book = RangeBook(total: nil, grid: item[resource].record.grid, committed: [])
-            try item[resource].save(step)
+            if try item[resource].failAlone(&step) == .bug { try endForBug() }
         }
         return .failed
     }

@@ -59,7 +59,7 @@ struct ItemStep {
         }
         if let (version, resources) = try index.building(item.id) {
             item.version = version
-            item.resources = try resources.map { try resourceWork($0) }
+            try takeResources(resources)
             for resource in item.tokens { item[resource].isRepair = try index.wasComplete(version) }
             item.reuse = ReusedBytes(item.receivedBytes, counts: shared.countedReuse.insert(item.id).inserted)
             shared.statistics.bytesReused += item.reuse.bytes

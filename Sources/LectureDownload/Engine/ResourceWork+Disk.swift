@@ -3,6 +3,30 @@ import LectureModel
 
 /// One resource and its part file, from the first block to the final name.
 extension ResourceWork {
+    /// More chunks than a file of unknown length will have: 4 TiB.
+    private static let longestUnknown = 4 << 20
+
+    /// Restores a resource from its rows.
+    ///
+    /// - Parameters:
+    ///   - record: its row.
+    ///   - lease: the claim of its item.
+    ///   - step: where the other rows are.
+    /// - Throws: what the store throws.
+    init(restoring record: ResourceRecord, under lease: ContentLease, _ step: Step<DownloadMachine>) throws {
+        let (index, post) = (step.store.index, step.store.post)
+        let token = PartToken(value: step.newTransfer().value)
+        let part = step.store.files.make { event in post(.part(token, event)) }
+        let rows = record.state == .absent ? [] : try index.chunks(record.id).map(\.index)
+        // A damaged row may name an impossible chunk, which would be counted in place of a missing one.
+        let count = record.total.map { record.grid.count(total: $0) }
+        let committed = rows.filter { $0 < count ?? Self.longestUnknown }
+        var urls = try index.urlLeases(record.id)
+        // A refusal in an earlier run may no longer apply; only URLs whose bytes disagreed stay excluded.
+        for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
+        self.init(token: token, lease: lease, part: part, record: record, committed: committed, urls: urls)
+    }
+
     /// Asks the part file to open. The chunks and the cipher are known.
     ///
     /// - Returns: a bug when it was asked before.
@@ -17,5 +41,111 @@ extension ResourceWork {
             seal: try sealPlan(step))
         command(.open(plan), &step)
         return ruling
+    }
+
+    // MARK: Chunks
+
+    /// Chunks became durable: commits their rows.
+    mutating func written(_ written: [WrittenChunk], _ step: Step<DownloadMachine>) throws {
+        let index = step.store.index
+        let position = record.total == nil ? furthestPosition : nil
+        let (fresh, again) = chunks.written(written, lengthUnknownAt: position)
+        // A chunk that was committed and written again, because the server has no ranges, has a new proof.
+        if !again.isEmpty { try index.markCommitted(lease, record.id, again, bytes: 0, now: step.now) }
+        guard !fresh.isEmpty else { return }
+        let bytes = chunks.bytes(of: fresh.map(\.index))
+        try index.markCommitted(lease, record.id, fresh, bytes: bytes, now: step.now)
+        chunks.committed(fresh.map(\.index))
+    }
+
+    /// Chunks were found damaged: they are fetched again.
+    mutating func lost(_ damaged: [Int], _ step: Step<DownloadMachine>) throws {
+        let bytes = chunks.bytes(of: damaged)
+        try step.store.index.markUncommitted(lease, record.id, chunks: damaged, bytes: bytes)
+        chunks.lost(damaged)
+    }
+
+    /// Deletes the rows of all its chunks.
+    func uncommit(_ step: Step<DownloadMachine>) throws {
+        let index = step.store.index
+        try index.markUncommitted(
+            lease, record.id, chunks: try index.chunks(record.id).map(\.index), bytes: book.committedBytes)
+    }
+
+    // MARK: The whole
+
+    /// Every chunk is durable: the digest of the whole if one is due, then the final name.
+    mutating func allCommitted() -> ResourceMachine.Ruling {
+        guard let total = record.total, sinks.isEmpty else { return .nothing }
+        return machine.allCommitted(total: total, needsDigest: dueSHA256 != nil)
+    }
+
+    /// The digest of the whole is computed.
+    mutating func digested(_ sha256: [UInt8], _ step: Step<DownloadMachine>) -> ResourceMachine.Ruling {
+        let digests = step.store.digests
+        let matches = dueSHA256.map { digests.equal($0, sha256) } ?? false
+        let ruling = machine.digested(matches: matches)
+        if case .finalize = ruling { record.sha256 = sha256 }
+        return ruling
+    }
+
+    /// It has its final name.
+    mutating func finalized(_ step: Step<DownloadMachine>) throws -> ResourceMachine.Ruling {
+        let ruling = machine.finalized()
+        guard ruling != .bug, machine.hasFinalName else { return ruling }
+        record.state = .finalized
+        // All its chunks are committed, and so is everything that was sealed.
+        if record.seal == .open { record.seal = .clean }
+        try save(step)
+        return ruling
+    }
+
+    /// Checks chunks that were committed before this opening of the part file against their proofs. Data may have
+    /// changed on the disk while no program used it, and without a digest nothing else would detect that. It costs one
+    /// read of these chunks, as a digest does.
+    func check(_ chunks: ChunkSet, total: UInt64, _ step: inout Step<DownloadMachine>) throws {
+        let proofs = try step.store.index.chunks(record.id).filter { chunks.contains($0.index) }
+        // The part file by its own name: the final path may hold a foreign file.
+        let check = PartCheck(
+            path: record.path + ".part", resource: record.id, total: total, grid: record.grid, cipher: cipher,
+            proofs: proofs)
+        step.effects.append(.check(token, check))
+    }
+
+    // MARK: Failures
+
+    /// It cannot be downloaded, and its lecture is complete without it.
+    ///
+    /// - Parameter step: where the rows are.
+    /// - Returns: a bug when it has its final name.
+    /// - Throws: what the store throws.
+    mutating func failAlone(_ step: inout Step<DownloadMachine>) throws -> ResourceMachine.Ruling {
+        let ruling = machine.failed()
+        guard ruling != .bug else { return ruling }
+        record.state = .failed
+        abandon(deleting: true, &step)
+        // A resource that will never be complete counts neither as missing nor as present.
+        try uncommit(step)
+        record.total = nil
+        chunks.book = RangeBook(total: nil, grid: record.grid, committed: [])
+        try save(step)
+        return ruling
+    }
+
+    /// What its wrong digest says about its sources.
+    ///
+    /// - Parameters:
+    ///   - restarts: how many versions were discarded in this claim.
+    ///   - isGateway: whether a gateway named its URLs.
+    /// - Returns: what decides what follows.
+    func wrongWhole(restarts: Int, isGateway: Bool) -> WrongWhole {
+        var wrong = WrongWhole()
+        wrong.isOptional = !record.role.isRequired
+        wrong.suspects = sources.suspects()
+        wrong.wasRestarted = restarts > 0
+        wrong.mayBeBetterNextTime =
+            isGateway || evidence.validatorWasChanged || connections.wasParallel
+            || evidence.mayBeBetterNextTime(expecting: record.expectedSHA256)
+        return wrong
     }
 }
