@@ -190,7 +190,8 @@ extension ItemStep {
         ended.hasGained = hasGained
         ended.isAsking = item[resource].machine.isProbing
         ended.isMedia = item[resource].record.role == .media
-        ended.isOtherMirror = isOtherMirror(transfer, resource)
+        ended.isOtherMirror =
+            item[resource].digestIsKnown && item[resource].sources.isDescribedByOther(than: transfer.lease)
         ended.digestIsKnown = item[resource].digestIsKnown
         ended.expectedBytes = item[resource].record.expectedBytes
         ended.acceptsAny = settings.acceptsAny

@@ -95,7 +95,7 @@ extension ItemStep {
         switch wrong.ruling {
         case .failResource: _ = try resourceFailed(resource, error)
         case .fetchWithout(let suspects):
-            for url in suspects { markURL(url, .disagrees, resource) }
+            for url in suspects { item[resource].markURL(url, .disagrees, step) }
             _ = try restart(because: error)
         case .fetchAgain: _ = try restart(because: error)
         case .failItem: try end(item.machine.failed(error), discarding: true)

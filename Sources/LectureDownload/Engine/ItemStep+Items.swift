@@ -28,7 +28,7 @@ extension ItemStep {
 
     private mutating func followLoader(_ target: String, _ transfer: TransferWork) throws -> Decision {
         do throws(LectureError) {
-            item.loader.follow(try redirect(to: target, of: transfer))
+            item.loader.follow(try transfer.redirect(to: target))
             return .redirect
         } catch {
             return try loaderFailed(error)
@@ -69,7 +69,7 @@ extension ItemStep {
         if let media = item.media {
             if describesSameBytes(requests.first, media), !unbinds(descriptor.facts) {
                 // Only the URLs were renewed; committed bytes are kept.
-                try replaceURLs(media.token, urls: descriptor.mediaURLs)
+                try item[media.token].replaceURLs(descriptor.mediaURLs, step)
                 if !item.record.isLoaded {
                     item.record.isLoaded = try index.setFacts(item.lease, descriptor.facts, now: now) == nil
                 }

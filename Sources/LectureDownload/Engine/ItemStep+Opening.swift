@@ -87,7 +87,7 @@ extension ItemStep {
     /// Opens one more transfer of a resource; returns whether it did.
     private mutating func open(_ resource: PartToken) throws -> Bool {
         guard try hasFields() else { return false }
-        guard let choice = pickURL(resource) else {
+        guard let choice = item[resource].pickURL(shared.transfers, mayAsk: mayAsk) else {
             if item[resource].sinks.isEmpty { try outOfURLs(resource) }
             return false
         }
@@ -173,6 +173,13 @@ extension ItemStep {
         if shared.transfers.mayStart(origin, step) { return true }
         item.isBlocked = true
         return false
+    }
+
+    /// Whether a URL's server does not ask to wait.
+    func mayAsk(_ url: String) -> Bool {
+        guard let origin = try? originOf(url) else { return false }
+        if case .waiting = shared.transfers.governor.mayStart(origin, at: boot) { return false }
+        return true
     }
 
     /// The server asked to wait: a short wait keeps the item's job slot, a long one frees it.

@@ -11,39 +11,22 @@ extension ItemStep {
         _ code: LectureError.Code, _ transfer: TransferWork, _ resource: PartToken
     ) throws -> Decision {
         let error = LectureError(code, detail: transfer.origin.host)
-        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeFailures.contains(code)
-        let hasMirror = item[resource].mayCombineServers && item[resource].sources.hasOther(than: transfer.lease)
-        guard isAboutRange, !item[resource].connections.avoidsRanges, item[resource].machine.isFetching, !hasMirror
-        else { return try urlFailed(transfer, resource, error) }
-        item[resource].connections.avoidRanges()
-        item[resource].record.acceptsRanges = false
-        try item[resource].save(step)
+        guard item[resource].mayAvoidRanges(after: code, of: transfer) else {
+            return try urlFailed(transfer, resource, error)
+        }
+        try item[resource].avoidRanges(step)
         return try tryAgain(resource, error)
     }
-
-    /// The errors of a server that gets ranges wrong.
-    private static let rangeFailures: Set<LectureError.Code> = [
-        .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
-    ]
 
     mutating func follow(
         _ target: String, _ transfer: TransferWork, _ resource: PartToken
     ) throws -> Decision {
         do throws(LectureError) {
-            item[resource].sources.follow(try redirect(to: target, of: transfer), of: transfer.lease)
+            item[resource].sources.follow(try transfer.redirect(to: target), of: transfer.lease)
             return .redirect
         } catch {
             return try urlFailed(transfer, resource, error)
         }
-    }
-
-    /// Where a redirect leads, with the fields that may be sent.
-    func redirect(to target: String, of transfer: TransferWork) throws(LectureError) -> Redirect {
-        var route = transfer.route
-        route.hops += 1
-        let origin = try RedirectPolicy.follow(target, from: transfer.origin, hop: route.hops)
-        let fields = RedirectPolicy.fields(route.fields.elements, from: route.origin, to: origin)
-        return Redirect(url: target, fields: HeaderFields(fields), route: route)
     }
 
     mutating func serverAsksToWait(
@@ -58,7 +41,8 @@ extension ItemStep {
         requested.othersRun = item.hasTransfers
         let ruling = requested.ruling(random: step.random)
         switch ruling {
-        case .turnToMirror: if let resource = transfer.resource { turnToMirror(resource, from: transfer.lease) }
+        case .turnToMirror:
+            if let resource = transfer.resource { item[resource].turnToMirror(from: transfer.lease, step) }
         case .hold(let pause): hold(transfer.resource, for: pause)
         case .stop(let error, let pause):
             try end(item.machine.stopped(.serverWait, error: error, until: now + pause, now: now))
@@ -69,11 +53,29 @@ extension ItemStep {
         return ruling.decision
     }
 
+    /// Whether another server can be used instead of one that fails or asks to wait.
+    func canTurn(_ resource: PartToken, from lease: URLLeaseID?) -> Bool {
+        item[resource].canTurn(from: lease, mayAsk: mayAsk)
+    }
+
+    /// Counts the failures of a URL. One that fails repeatedly before anything is known is moved behind the others.
+    mutating func recordFailure(_ transfer: TransferWork, _ report: TransferReport, _ resource: PartToken, gained: Bool)
+    {
+        guard let lease = transfer.lease else { return }
+        if gained {
+            item[resource].sources.succeeded(lease)
+        } else if report.isFailure, item[resource].sources.failed(lease), canTurn(resource, from: lease) {
+            item[resource].turnToMirror(from: lease, step)
+        }
+    }
+
     /// The next transfer of a file, or of the loader, waits.
     private mutating func hold(_ resource: PartToken?, for pause: Duration) {
         let moment = boot + pause
         if let resource { item[resource].attempts.wait(until: moment) } else { item.loader.wait(until: moment) }
     }
+
+    // MARK: Lost URLs
 
     /// 401, 403, 404, 410: the URL is no longer valid, but the bytes are. Try another URL, then the resolver, then
     /// fail.
@@ -82,20 +84,40 @@ extension ItemStep {
     ) throws -> Decision {
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if mayBeOneOfSeveral(transfer, resource) { return try tryAgain(resource, error) }
-        markURL(transfer.lease, .refused, resource)
-        let hasMirror = item[resource].sources.hasUsable
-        if hasMirror, item[resource].mayCombineServers { return .mirror }
-        guard item[resource].record.role.isRequired, item.record.isGateway || step.store.hasResolver,
-            item.renewal.isAllowed
-        else {
-            if hasMirror { return try changed(resource, because: error) }
-            return try resourceFailed(resource, error)
+        var lost = item[resource].refused(transfer.lease, step)
+        if item[resource].record.role.isRequired, item.renewal.isAllowed {
+            lost.renewal = item.record.isGateway ? .gateway : step.store.hasResolver ? .resolver : .none
         }
-        item.renewal.began(isResolving: !item.record.isGateway)
-        if item.record.isGateway {
+        return try apply(lost.ruling, resource, error)
+    }
+
+    /// Whether a refused URL may still be good; not if new ones can be requested.
+    private mutating func mayBeOneOfSeveral(_ transfer: TransferWork, _ resource: PartToken) -> Bool {
+        guard !item.record.isGateway, !step.store.hasResolver else { return false }
+        return item[resource].sources.mayBeOneOfSeveral(transfer.lease, othersRun: !item[resource].sinks.isEmpty)
+    }
+
+    /// This URL cannot deliver the object; another may.
+    @discardableResult
+    mutating func urlFailed(
+        _ transfer: TransferWork, _ resource: PartToken, _ error: LectureError
+    ) throws -> Decision {
+        try apply(item[resource].refused(transfer.lease, step).ruling, resource, error)
+    }
+
+    private mutating func apply(
+        _ ruling: URLRuling, _ resource: PartToken, _ error: LectureError
+    ) throws -> Decision {
+        switch ruling {
+        case .useMirror: return .mirror
+        case .startOver: return try changed(resource, because: error)
+        case .failResource: return try resourceFailed(resource, error)
+        case .askGateway:
+            item.renewal.began(isResolving: false)
             // The next `advance` opens it; resources wait for the loader.
             item.loader.request()
-        } else {
+        case .askResolver:
+            item.renewal.began(isResolving: true)
             let content = item.record.content
             step.effects.append(.resolve(item.id, key: content.key, sourceURL: content.sourceURL))
         }
@@ -109,34 +131,14 @@ extension ItemStep {
             _ = try resourceFailed(media.token, error ?? LectureError(.status(403)))
             return
         }
-        try replaceURLs(media.token, urls: urls)
-    }
-
-    mutating func replaceURLs(_ resource: PartToken, urls: [String]) throws {
-        try index.replaceURLLeases(item.lease, item[resource].record.id, urls: urls, expires: nil, now: now)
-        item[resource].sources.replace(with: try index.urlLeases(item[resource].record.id))
-    }
-
-    mutating func markURL(_ lease: URLLeaseID?, _ state: URLLeaseRecord.State, _ resource: PartToken) {
-        guard let url = item[resource].sources.mark(lease, state) else { return }
-        try? index.setURLLease(url.id, state: url.state, rank: url.rank)
+        try item[media.token].replaceURLs(urls, step)
     }
 
     mutating func outOfURLs(_ resource: PartToken) throws {
         _ = try resourceFailed(resource, item.machine.status.error ?? LectureError(.status(404)))
     }
 
-    /// This URL cannot deliver the object; another may.
-    @discardableResult
-    mutating func urlFailed(
-        _ transfer: TransferWork, _ resource: PartToken, _ error: LectureError
-    ) throws -> Decision {
-        markURL(transfer.lease, .refused, resource)
-        if item[resource].sources.hasUsable {
-            return item[resource].mayCombineServers ? .mirror : try changed(resource, because: error)
-        }
-        return try resourceFailed(resource, error)
-    }
+    // MARK: Failures
 
     /// An optional resource fails alone; a required one fails the item.
     mutating func resourceFailed(_ resource: PartToken, _ error: LectureError) throws -> Decision {
@@ -182,5 +184,17 @@ extension ItemStep {
         case .failItem(let error): try end(item.machine.failed(error))
         }
         return ruling.decision
+    }
+}
+
+extension TransferReport {
+    /// Whether the server, or the way to it, is to blame.
+    fileprivate var isFailure: Bool {
+        if case .failed = outcome.end { return true }
+        switch verdict {
+        case .wait, .retry: return true
+        case nil, .body, .noRanges, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .renewLease, .refuse:
+            return false
+        }
     }
 }

@@ -291,6 +291,15 @@ struct TransferWork: Sendable {
 
     /// Whether a gateway is asked for the descriptor.
     var isLoader: Bool { resource == nil }
+
+    /// Where a redirect leads, with the fields that may be sent.
+    func redirect(to target: String) throws(LectureError) -> Redirect {
+        var route = route
+        route.hops += 1
+        let next = try RedirectPolicy.follow(target, from: origin, hop: route.hops)
+        let fields = RedirectPolicy.fields(route.fields.elements, from: route.origin, to: next)
+        return Redirect(url: target, fields: HeaderFields(fields), route: route)
+    }
 }
 
 extension Attempt {
