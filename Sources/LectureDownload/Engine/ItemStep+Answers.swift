@@ -12,24 +12,13 @@ extension ItemStep {
         else { return }
         switch verdict {
         case .body(let plan), .noRanges(let plan):
-            if case .noRanges = verdict { try serverHasNoRanges(transfer, resource) }
+            if case .noRanges = verdict { try item[resource].hasNoRanges(transfer, step) }
             item[resource].evidence.answered(plan)
             if item[resource].machine.isProbing { try adopt(plan, resource, from: transfer) }
         case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
             // Handled when the transfer has ended.
             return
         }
-    }
-
-    private mutating func serverHasNoRanges(_ transfer: TransferWork, _ resource: PartToken) throws {
-        item[resource].record.acceptsRanges = false
-        item[resource].connections.useOne()
-        // A transfer that was opened beside others has refused the whole body, even if it is the last one by now:
-        // restarting it in the book would count bytes as received that it never took.
-        guard transfer.sink.acceptsWholeBody, item[resource].sinks.count == 1 else { return }
-        transfer.sink.liftBorder()
-        item[resource].chunks.book.restart(transfer.id)
-        if !item[resource].machine.isProbing { try item[resource].save(step) }
     }
 
     /// The first answer fixes length, path, chunk size and validator.
@@ -43,13 +32,7 @@ extension ItemStep {
         if let total = plan.total ?? item[resource].record.expectedBytes, try quotaIsPassed(by: total) {
             return try stopForSpace(.quota)
         }
-        item[resource].record.total = plan.total
-        item[resource].record.entityTag = plan.validator.etag
-        item[resource].record.lastModified = plan.validator.lastModified
-        item[resource].record.mediaType = plan.mediaType
-        item[resource].record.acceptsRanges = plan.acceptsRanges
-        item[resource].sources.described(by: transfer.lease)
-        if let total = plan.total { item[resource].chunks.book.learn(total: total) }
+        item[resource].adopt(plan, from: transfer.lease)
         try fixPlace(resource)
     }
 
@@ -83,14 +66,9 @@ extension ItemStep {
         return true
     }
 
-    /// Stores the plan; the part file is made after the commit.
+    /// Stores the plan of a resource; the part file is made after the commit.
     private mutating func fixPlace(_ resource: PartToken) throws {
-        item[resource].record.chunkBytes = item[resource].book.grid.length
-        if item[resource].cipher != nil { item[resource].record.seal = .open }
-        item[resource].record.path = MediaPath.path(item[resource].record)
-        item[resource].record.state = .planned
-        guard item[resource].machine.planned() != .bug else { return try endForBug() }
-        try item[resource].save(step)
+        guard try item[resource].fixPlace(step) != .bug else { return try endForBug() }
         if !item.record.isLoaded {
             item.record.isLoaded = try index.setFacts(item.lease, ContentFacts(), now: now) == nil
         }
@@ -101,7 +79,8 @@ extension ItemStep {
     // MARK: Ends
 
     mutating func transferEnded(_ transfer: TransferWork, _ report: TransferReport) throws {
-        forget(transfer, report)
+        item.loader.ended(transfer.id)
+        if let resource = transfer.resource, item.has(resource) { item[resource].forget(transfer, report) }
         try keepWait(transfer.origin, report)
         var attempt = Attempt(transfer, report)
         let row = transfer.resource.flatMap { item.has($0) ? item[$0].record.id : nil }
@@ -120,17 +99,9 @@ extension ItemStep {
             attempt.decision = Decision.ended.rawValue
             return
         }
-        let ruling = facts(transfer, report, hasGained, resource).ruling
-        attempt.decision = try apply(ruling, to: transfer, resource).rawValue
-    }
-
-    /// It runs no longer.
-    private mutating func forget(_ transfer: TransferWork, _ report: TransferReport) {
-        item.loader.ended(transfer.id)
-        guard let resource = transfer.resource, item.has(resource) else { return }
-        item[resource].sinks[transfer.id] = nil
-        guard let lease = transfer.lease else { return }
-        item[resource].sources.measured(lease, bytes: report.outcome.bodyBytes, in: report.outcome.elapsed)
+        let ended = EndedTransfer(
+            transfer, report, of: item[resource], hasGained: hasGained, acceptsAny: settings.acceptsAny)
+        attempt.decision = try apply(ended.ruling, to: transfer, resource).rawValue
     }
 
     /// A server's request to wait applies to all items, even if the item that received it has ended meanwhile.
@@ -148,54 +119,25 @@ extension ItemStep {
     private mutating func account(
         _ transfer: TransferWork, _ report: TransferReport, _ resource: PartToken
     ) throws -> Bool {
-        let isMedia = report.verdict?.mediaPlan != nil
-        if isMedia, report.position > transfer.span.start { item[resource].evidence.delivered() }
-        if isMedia, report.reachedEnd, item[resource].record.total == nil, item[resource].machine.isFetching,
-            !report.cause.isFirstBytes
-        {
+        if report.verdict?.mediaPlan != nil, report.position > transfer.span.start {
+            item[resource].evidence.delivered()
+        }
+        if item[resource].endGivesLength(report) {
             // Checked before the length is planned: a file above the quota must not count against the others.
             if try stopsForQuota(endingAt: report.position) { return false }
-            // The length follows from the end of the answer.
-            item[resource].evidence.lengthFollowedFromEnd()
-            item[resource].record.total = report.position
-            item[resource].chunks.book.learn(total: report.position)
-            try item[resource].save(step)
+            try item[resource].endGaveLength(report.position, step)
         }
-        item[resource].chunks.book.ended(transfer.id, position: isMedia ? report.handedOver : 0)
-        if item[resource].record.total != nil, case let chunks = item[resource].chunks.takeUnsized(), !chunks.isEmpty {
-            try recordCommitted(chunks, resource)
-        }
+        let chunks = item[resource].giveBack(transfer, report)
+        if !chunks.isEmpty { try recordCommitted(chunks, resource) }
         // What was just committed may have been the last of a whole whose digest differs.
         guard item.has(resource) else { return false }
-        if let remainder = report.remainder, let stream = item[resource].chunks.keep(remainder) {
-            item[resource].command(.abandon(stream), &step)
-        }
-        let gained = item[resource].gain(transfer, report)
-        let gains = item[resource].attempts.ended(gaining: gained, hasEnd: isMedia && report.reachedEnd)
+        let gains = item[resource].gains(transfer, report, &step)
         recordFailure(transfer, report, resource, gained: gains)
         guard gains else { return false }
         item[resource].sources.gainedBytes()
         item.renewal.gainedBytes()
         try apply(item.machine.gainedBytes())
         return true
-    }
-
-    /// A transfer as values, for the rules.
-    private func facts(
-        _ transfer: TransferWork, _ report: TransferReport, _ hasGained: Bool, _ resource: PartToken
-    ) -> EndedTransfer {
-        var ended = EndedTransfer(report, host: transfer.origin.host)
-        (ended.start, ended.count) = (transfer.span.start, transfer.span.count)
-        ended.sentIfRange = transfer.sink.asked.sentIfRange
-        ended.hasGained = hasGained
-        ended.isAsking = item[resource].machine.isProbing
-        ended.isMedia = item[resource].record.role == .media
-        ended.isOtherMirror =
-            item[resource].digestIsKnown && item[resource].sources.isDescribedByOther(than: transfer.lease)
-        ended.digestIsKnown = item[resource].digestIsKnown
-        ended.expectedBytes = item[resource].record.expectedBytes
-        ended.acceptsAny = settings.acceptsAny
-        return ended
     }
 
     /// Applies what follows from the end of a transfer.
@@ -219,8 +161,7 @@ extension ItemStep {
             return try serverAsksToWait(wait, status: status, transfer)
         case .readDescriptor(let document): return try descriptorInsteadOfMedia(document)
         case .finishEmpty:
-            item[resource].record.total = 0
-            item[resource].chunks.book.learn(total: 0)
+            item[resource].becomesEmpty()
             try fixPlace(resource)
             return .done
         }

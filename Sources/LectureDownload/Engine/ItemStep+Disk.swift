@@ -91,7 +91,8 @@ extension ItemStep {
 
     private mutating func digestDiffers(_ resource: PartToken) throws {
         let error = LectureError(.digestMismatch)
-        let wrong = item[resource].wrongWhole(restarts: item.restarts.count, isGateway: item.record.isGateway)
+        let wrong = WrongWhole(
+            item[resource], restarts: item.restarts.count, isGateway: item.record.isGateway)
         switch wrong.ruling {
         case .failResource: _ = try resourceFailed(resource, error)
         case .fetchWithout(let suspects):

@@ -121,7 +121,7 @@ extension ItemStep {
         request.rateLimit = settings.rateLimitPerItem
         request.stallTimeout = settings.stallTimeout
         request.allowsHTTP2 =
-            item[resource].allowsHTTP2(settings) && shared.transfers.governor.usesHTTP2(origin)
+            item[resource].record.allowsHTTP2(settings) && shared.transfers.governor.usesHTTP2(origin)
         start(
             request, opened.sink, resource: resource, lease: opened.lease, origin: origin,
             route: opened.redirect?.route, from: plan.start, count: plan.border.map { $0 - plan.start })
@@ -198,7 +198,7 @@ extension ItemStep {
     mutating func tuneConnections() {
         for resource in item.tokens where item[resource].machine.isFetching {
             tryConnections(resource)
-            if let slow = item[resource].slowConnection(shared.transfers, at: boot) { step.cancel([slow]) }
+            if let slow = shared.transfers.slow(among: item[resource].running, at: boot) { step.cancel([slow]) }
         }
     }
 

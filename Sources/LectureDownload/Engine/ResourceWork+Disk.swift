@@ -131,21 +131,22 @@ extension ResourceWork {
         try save(step)
         return ruling
     }
+}
 
-    /// What its wrong digest says about its sources.
+extension WrongWhole {
+    /// What a wrong digest says about the sources of a resource.
     ///
     /// - Parameters:
+    ///   - file: the resource.
     ///   - restarts: how many versions were discarded in this claim.
     ///   - isGateway: whether a gateway named its URLs.
-    /// - Returns: what decides what follows.
-    func wrongWhole(restarts: Int, isGateway: Bool) -> WrongWhole {
-        var wrong = WrongWhole()
-        wrong.isOptional = !record.role.isRequired
-        wrong.suspects = sources.suspects()
-        wrong.wasRestarted = restarts > 0
-        wrong.mayBeBetterNextTime =
-            isGateway || evidence.validatorWasChanged || connections.wasParallel
-            || evidence.mayBeBetterNextTime(expecting: record.expectedSHA256)
-        return wrong
+    init(_ file: ResourceWork, restarts: Int, isGateway: Bool) {
+        self.init()
+        isOptional = !file.record.role.isRequired
+        suspects = file.sources.suspects()
+        wasRestarted = restarts > 0
+        mayBeBetterNextTime =
+            isGateway || file.evidence.validatorWasChanged || file.connections.wasParallel
+            || file.evidence.mayBeBetterNextTime(expecting: file.record.expectedSHA256)
     }
 }

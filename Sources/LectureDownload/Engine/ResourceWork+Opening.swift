@@ -38,19 +38,10 @@ extension ResourceWork {
         return connections.wanted(fixed: settings.connections, limit: settings.connectionsLimit)
     }
 
-    /// Whether it is small enough to share a connection with others.
-    func allowsHTTP2(_ settings: DownloadSettings) -> Bool {
-        (record.total ?? record.expectedBytes ?? 0) < settings.largeObjectBytes
-    }
-
     /// The space for one more file, as far as it is known before the file's length is.
     func space(_ settings: DownloadSettings, _ step: Step<DownloadMachine>) throws -> FreeSpace? {
         guard machine.isProbing, record.role == .media else { return nil }
-        let (index, files, reserve) = (step.store.index, step.store.files, settings.reserveBytes)
-        let planned = settings.quotaBytes == nil ? 0 : try index.plannedBytes()
-        let quota = settings.quotaBytes.map { $0 - min($0, planned) }
-        let free = try? files.freeBytes()
-        return FreeSpace(quota: quota, disk: free.map { $0 - min($0, reserve) })
+        return try FreeSpace(settings, step)
     }
 
     /// Opens one more transfer.
@@ -67,7 +58,7 @@ extension ResourceWork {
         _ id: TransferID, from choice: ResourceSources.Choice, isFirstContact: Bool, _ settings: DownloadSettings,
         _ step: inout Step<DownloadMachine>
     ) throws -> OpenedTransfer? {
-        guard var assignment = take(id) else { return nil }
+        guard var assignment = chunks.take(id, besides: sinks) else { return nil }
         if connections.avoidsRanges {
             chunks.book.restart(id)
             assignment = book.assignments[id] ?? assignment
@@ -104,51 +95,83 @@ extension ResourceWork {
         for stream in chunks.takeStreams(inside: assignment) { command(.abandon(stream), &step) }
     }
 
+    /// Whether a trial may measure if more connections help.
+    func mayTryConnections(_ settings: DownloadSettings) -> Bool {
+        settings.connections == nil && record.acceptsRanges && record.total != nil && !sinks.isEmpty
+    }
+}
+
+extension ChunkLedger {
     /// Assigns absent chunks to a new transfer, or half of the largest remainder.
     ///
+    /// - Parameters:
+    ///   - id: the new transfer.
+    ///   - sinks: the running ones.
     /// - Returns: nil when there is too little left to share.
-    private mutating func take(_ id: TransferID) -> RangeBook.Assignment? {
-        if let run = chunks.book.begin(id, started: chunks.remainders.keys) { return run }
+    mutating func take(_ id: TransferID, besides sinks: [TransferID: RangeSink]) -> RangeBook.Assignment? {
+        if let run = book.begin(id, started: remainders.keys) { return run }
         guard !sinks.isEmpty else { return nil }
         // With a chunk's length on each side a split always gains; below that the tail is not split.
-        let (sinks, grid) = (sinks, book.grid)
+        let grid = book.grid
         let minimum = max(grid.length, RangeSink.blockBytes)
-        let cut = chunks.book.split(id, minimum: minimum) { sinks[$0]?.position ?? 0 }
+        let cut = book.split(id, minimum: minimum) { sinks[$0]?.position ?? 0 }
         guard let cut else { return nil }
         guard let victim = sinks[cut.victim] else {
-            chunks.book.giveBack(taker: id, to: cut.victim)
+            book.giveBack(taker: id, to: cut.victim)
             return nil
         }
         let border = grid.chunk(at: victim.lower(border: grid.start(of: cut.victimEnd), grid: grid))
         guard border < cut.taken.end ?? 0 else {
-            chunks.book.giveBack(taker: id, to: cut.victim)
+            book.giveBack(taker: id, to: cut.victim)
             return nil
         }
-        if border > cut.victimEnd { chunks.book.moveBorder(victim: cut.victim, taker: id, to: border) }
+        if border > cut.victimEnd { book.moveBorder(victim: cut.victim, taker: id, to: border) }
         return book.assignments[id]
     }
+}
 
-    // MARK: Speeds
-
-    /// Whether a trial may measure if more connections help.
-    func mayTryConnections(_ settings: DownloadSettings) -> Bool {
-        settings.connections == nil && record.acceptsRanges && record.total != nil && !sinks.isEmpty
+extension RunningTransfers {
+    /// How many run for each URL.
+    func load(of ids: some Sequence<TransferID>) -> [URLLeaseID: Int] {
+        var load: [URLLeaseID: Int] = [:]
+        for id in ids {
+            if let lease = self[id]?.lease { load[lease, default: 0] += 1 }
+        }
+        return load
     }
 
     /// A connection that is ten seconds old and slower than a quarter of the others' mean speed.
     ///
     /// - Parameters:
-    ///   - transfers: those that run.
+    ///   - ids: those of one resource, the oldest first.
     ///   - boot: the time.
     /// - Returns: nil when there is none.
-    func slowConnection(_ transfers: RunningTransfers, at boot: BootInstant) -> TransferID? {
-        guard sinks.count > 1 else { return nil }
-        let running = running.compactMap { transfers[$0] }
+    func slow(among ids: [TransferID], at boot: BootInstant) -> TransferID? {
+        guard ids.count > 1 else { return nil }
+        let running = ids.compactMap { self[$0] }
         return running.first { transfer in
             guard boot - transfer.startedBoot > .seconds(10) else { return false }
             let others = running.filter { $0.id != transfer.id }
             let mean = others.reduce(0) { $0 + $1.speed.bytesPerSecond } / Double(max(1, others.count))
             return transfer.speed.bytesPerSecond * 4 < mean
         }?.id
+    }
+}
+
+extension FreeSpace {
+    /// What the quota and the disk leave.
+    fileprivate init(_ settings: DownloadSettings, _ step: Step<DownloadMachine>) throws {
+        let (index, files, reserve) = (step.store.index, step.store.files, settings.reserveBytes)
+        let planned = settings.quotaBytes == nil ? 0 : try index.plannedBytes()
+        let quota = settings.quotaBytes.map { $0 - min($0, planned) }
+        let free = try? files.freeBytes()
+        self.init(quota: quota, disk: free.map { $0 - min($0, reserve) })
+    }
+}
+
+extension ResourceRecord {
+    /// Whether it is small enough to share a connection with others.
+    func allowsHTTP2(_ settings: DownloadSettings) -> Bool {
+        (total ?? expectedBytes ?? 0) < settings.largeObjectBytes
     }
 }

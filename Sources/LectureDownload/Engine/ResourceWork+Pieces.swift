@@ -39,7 +39,7 @@ extension ResourceWork {
 
     private func keep(_ piece: ChunkPiece, _ step: Step<DownloadMachine>) throws {
         guard !book.committed.contains(piece.chunk) else { return }
-        try step.store.index.keepPiece(lease, record.id, try box(step).stored(piece))
+        try step.store.index.keepPiece(lease, record.id, try PieceBox(self, step).stored(piece))
     }
 
     /// Makes remainders of the pieces that an earlier run has stored, when the cipher is known and before the part file
@@ -54,31 +54,21 @@ extension ResourceWork {
     /// - Throws: what the store throws.
     mutating func restorePieces(_ settings: DownloadSettings, _ step: inout Step<DownloadMachine>) throws -> Int64 {
         guard mayHavePieces, keepsPieces(settings), let total = record.total else { return 0 }
-        let (index, box) = (step.store.index, box(step))
-        var rows: [Int: [StoredPiece]] = [:]
-        for piece in try index.pieces(record.id) { rows[piece.chunk, default: []].append(piece) }
+        let (index, box) = (step.store.index, PieceBox(self, step))
         var found: Int64 = 0
-        for (chunk, pieces) in rows.sorted(by: { $0.key < $1.key }).prefix(Self.piecesLimit)
-        where chunk < book.chunkCount ?? 0 && !book.committed.contains(chunk) {
-            let start = book.grid.start(of: chunk)
-            let end = RangeSink.blockEnd(after: start, grid: book.grid, limit: total)
-            let block = Block(offset: start, capacity: Int(end - start))
-            for piece in pieces where try !box.restore(piece, into: block) {
-                try index.dropPieces(lease, record.id, chunk: chunk, from: piece.start)
-                break
-            }
-            guard block.count > 0, block.space > 0 else { continue }
+        let blocks = try box.blocks(of: try index.pieces(record.id), total: total, book: book, limit: Self.piecesLimit)
+        {
+            try index.dropPieces(lease, record.id, chunk: $0.chunk, from: $0.start)
+        }
+        for block in blocks {
             evidence.foundEarlierBytes()
             let remainder = ChunkRemainder(
-                stream: step.newTransfer(), offset: start + UInt64(block.count), block: block, kept: block.count)
+                stream: step.newTransfer(), offset: block.offset + UInt64(block.count), block: block,
+                kept: block.count)
             if let stream = chunks.keep(remainder) { command(.abandon(stream), &step) }
             found += Int64(block.count)
         }
         return found
-    }
-
-    private func box(_ step: Step<DownloadMachine>) -> PieceBox {
-        PieceBox(resource: record.id, cipher: cipher, digests: step.store.digests)
     }
 }
 
@@ -124,9 +114,46 @@ struct PieceBox {
         return true
     }
 
+    /// The blocks that begin with stored pieces, in order of their chunks.
+    ///
+    /// - Parameters:
+    ///   - pieces: in order of their places.
+    ///   - total: the length of the resource.
+    ///   - book: which chunks it has.
+    ///   - limit: of how many chunks.
+    ///   - drop: called with the first piece of a chunk that is not used.
+    /// - Returns: those that are neither empty nor full.
+    /// - Throws: what the store throws.
+    func blocks(
+        of pieces: [StoredPiece], total: UInt64, book: RangeBook, limit: Int, drop: (StoredPiece) throws -> Void
+    ) throws -> [Block] {
+        var chunks: [Int: [StoredPiece]] = [:]
+        for piece in pieces { chunks[piece.chunk, default: []].append(piece) }
+        var blocks: [Block] = []
+        for (chunk, pieces) in chunks.sorted(by: { $0.key < $1.key }).prefix(limit)
+        where chunk < book.chunkCount ?? 0 && !book.committed.contains(chunk) {
+            let start = book.grid.start(of: chunk)
+            let end = RangeSink.blockEnd(after: start, grid: book.grid, limit: total)
+            let block = Block(offset: start, capacity: Int(end - start))
+            for piece in pieces where try !restore(piece, into: block) {
+                try drop(piece)
+                break
+            }
+            if block.count > 0, block.space > 0 { blocks.append(block) }
+        }
+        return blocks
+    }
+
     private func finish(_ proof: any RunningDigest, _ place: [UInt8], _ bytes: [UInt8]) throws -> [UInt8] {
         for part in [place, bytes] { unsafe part.withUnsafeBytes { unsafe proof.update($0) } }
         return try proof.finish()
+    }
+}
+
+extension PieceBox {
+    /// Protects those of a file in work.
+    fileprivate init(_ file: ResourceWork, _ step: Step<DownloadMachine>) {
+        self.init(resource: file.record.id, cipher: file.cipher, digests: step.store.digests)
     }
 }
 

@@ -36,18 +36,12 @@ extension ResourceWork {
     private mutating func lookUpCipher(
         for item: ItemRecord, _ step: Step<DownloadMachine>
     ) throws -> LectureError? {
-        do {
-            cipher = try step.store.seals.cipher(for: item, role: record.role)
-            return nil
-        } catch let error as LectureError where Self.sealFailures.contains(error.code) {
-            return error
+        switch try step.store.cipher(for: item, record.role) {
+        case .success(let found): cipher = found
+        case .failure(let error): return error
         }
+        return nil
     }
-
-    /// Errors that end one item; any other error is the store's and affects all items.
-    private static let sealFailures: Set<LectureError.Code> = [
-        .sealedElsewhere, .sealRequired, .deviceKeyRefused, .cryptography,
-    ]
 
     /// The seal plan of the part file. The same transaction marks the row as possibly having more sealed than
     /// committed, until the file is closed cleanly.
@@ -65,5 +59,23 @@ extension ResourceWork {
         guard record.seal == .open, machine.isClosedClean, chunks.isAllCommitted else { return }
         record.seal = .clean
         try save(step)
+    }
+}
+
+extension DownloadStore {
+    /// Errors that end one item; any other error is the store's and affects all items.
+    private static let sealFailures: Set<LectureError.Code> = [
+        .sealedElsewhere, .sealRequired, .deviceKeyRefused, .cryptography,
+    ]
+
+    /// The cipher of a file, nil for one in clear; or the error that ends its lecture.
+    func cipher(
+        for item: ItemRecord, _ role: ResourceRole
+    ) throws -> Result<(any ContentCipher)?, LectureError> {
+        do {
+            return .success(try seals.cipher(for: item, role: role))
+        } catch let error as LectureError where Self.sealFailures.contains(error.code) {
+            return .failure(error)
+        }
     }
 }

@@ -12,11 +12,8 @@ extension ResourceWork {
     /// - Returns: nil when none is usable.
     func pickURL(_ transfers: RunningTransfers, mayAsk: (String) -> Bool) -> ResourceSources.Choice? {
         if let redirect = sources.turn?.redirect { return ResourceSources.Choice(url: redirect.url) }
-        var load: [URLLeaseID: Int] = [:]
-        for id in sinks.keys {
-            if let lease = transfers[id]?.lease { load[lease, default: 0] += 1 }
-        }
-        return sources.choice(isShared: digestIsKnown && record.total != nil, load: load, mayAsk: mayAsk)
+        let isShared = digestIsKnown && record.total != nil
+        return sources.choice(isShared: isShared, load: transfers.load(of: sinks.keys), mayAsk: mayAsk)
     }
 
     /// Whether another server can be used instead of one that fails or asks to wait.
@@ -62,15 +59,10 @@ extension ResourceWork {
     ///   - transfer: what was requested.
     /// - Returns: false when another server may send the range.
     func mayAvoidRanges(after code: LectureError.Code, of transfer: TransferWork) -> Bool {
-        let isAboutRange = transfer.sink.asked.range != nil && Self.rangeFailures.contains(code)
+        let isAboutRange = transfer.sink.asked.range != nil && LectureError.Code.rangeFailures.contains(code)
         let hasMirror = mayCombineServers && sources.hasOther(than: transfer.lease)
         return isAboutRange && !connections.avoidsRanges && machine.isFetching && !hasMirror
     }
-
-    /// The errors of a server that gets ranges wrong.
-    private static let rangeFailures: Set<LectureError.Code> = [
-        .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
-    ]
 
     /// The server gets ranges wrong: the whole is requested from now on.
     mutating func avoidRanges(_ step: Step<DownloadMachine>) throws {
@@ -78,4 +70,11 @@ extension ResourceWork {
         record.acceptsRanges = false
         try save(step)
     }
+}
+
+extension LectureError.Code {
+    /// The errors of a server that gets ranges wrong.
+    fileprivate static let rangeFailures: Set<LectureError.Code> = [
+        .rangeMismatch, .multipartRefused, .lengthConflict, .status(416),
+    ]
 }

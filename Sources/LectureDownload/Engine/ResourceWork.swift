@@ -75,20 +75,6 @@ struct ResourceWork: Sendable {
         return Int64(clamping: total - book.missingBytes(position: position))
     }
 
-    /// Bytes of progress that a transfer made. When the whole is sent again, bytes that are there already and bytes of
-    /// incomplete chunks do not count: otherwise a server that always cuts would be retried forever.
-    func gain(_ transfer: TransferWork, _ report: TransferReport) -> UInt64 {
-        let isRepeated = transfer.sink.asked.range == nil && transfer.span.receivedBefore > 0
-        let chunks = book.receivedBytes
-        let repeated = chunks - min(chunks, transfer.span.receivedBefore)
-        switch report.verdict {
-        case .body: return isRepeated ? repeated : report.position - min(report.position, transfer.span.start)
-        case .noRanges: return repeated
-        case nil, .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
-            return 0
-        }
-    }
-
     // MARK: Rows and effects
 
     /// Stores its row.
