@@ -6,8 +6,8 @@ package import LectureModel
 ///
 ///     claim → load? → probe → fetch → commit chunks → digest or check → final name → complete
 ///
-/// What happens to one item is in ``ItemStep``, what happens to one of its files in ``ResourceMachine``; this type
-/// decides which items are in work. docs/downloads.md has the drawings.
+/// What happens to one item is in ``ItemStep``, what happens to one of its files in ``ResourceStep``; this type decides
+/// which items are in work. docs/downloads.md has the drawings.
 package struct DownloadMachine: StateMachine {
     /// What other threads report, and what the application requests.
     package typealias Event = EngineEvent
@@ -60,17 +60,18 @@ package struct DownloadMachine: StateMachine {
         switch event {
         case .head(let id, let verdict, let status):
             guard let transfer = shared.transfers[id] else { return }
-            try withItem(transfer.claim, &step) { try $0.headCame(transfer, verdict, status: status) }
+            try withFile(of: transfer, &step) { try $0.headCame(transfer, verdict, status: status) }
         case .ended(let id, let report):
             guard let transfer = shared.ended(id, report) else { return }
-            try withItem(transfer.claim, &step) { try $0.transferEnded(transfer, report) }
+            try withLoader(of: transfer, &step) { try $0.loaderEnded(transfer, report) }
+            try withFile(of: transfer, &step) { try $0.transferEnded(transfer, report) }
         case .part(let token, let event):
             guard let place = shared.parts[token] else { return }
             if case .closed = event { shared.parts[token] = nil }
-            try withResource(token, of: place, &step) { try $0.partFileReported(token, event) }
+            try withFile(token, of: place, &step) { try $0.partFileReported(event) }
         case .checked(let token, let damaged, let error):
             guard let place = shared.parts[token] else { return }
-            try withResource(token, of: place, &step) { try $0.checked(damaged, error, token) }
+            try withFile(token, of: place, &step) { try $0.checked(damaged, error) }
         case .listed(let paths): shared.files.orphans.listed(paths)
         case .deleted(let purpose, let error): try shared.files.deletionEnded(purpose, error, &step)
         case .published(let content, let path, let outcome):
@@ -109,20 +110,43 @@ package struct DownloadMachine: StateMachine {
         }
     }
 
-    /// The same for an item that is in work under this claim.
-    private mutating func withItem(
-        _ claim: ContentLease, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    /// The same for one of its files.
+    private mutating func withFile(
+        _ token: PartToken, of id: ContentID, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard shared.items[claim.content]?.lease == claim else { return }
-        try withItem(claim.content, &step, body)
+        guard let item = shared.items.removeValue(forKey: id) else { return }
+        var work = ResourceStep(lecture: ItemStep(item, taking: &shared, &step), token: token)
+        defer { work.lecture.giveBack(to: &shared, &step) }
+        do {
+            try body(&work)
+        } catch let error as LectureError where error.code == .leaseLost {
+            work.lecture.drop()
+        }
     }
 
-    /// The same for an item that still has this resource.
-    private mutating func withResource(
-        _ token: PartToken, of place: LivingPart, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    /// The same for the file of a transfer, if its item is in work under the same claim.
+    private mutating func withFile(
+        of transfer: TransferWork, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
+    ) throws {
+        guard let token = transfer.resource, shared.items[transfer.claim.content]?.lease == transfer.claim
+        else { return }
+        try withFile(token, of: transfer.claim.content, &step, body)
+    }
+
+    /// The same for a file that still belongs to its item.
+    private mutating func withFile(
+        _ token: PartToken, of place: LivingPart, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
         guard shared.items[place.item]?.has(token) == true else { return }
-        try withItem(place.item, &step, body)
+        try withFile(token, of: place.item, &step, body)
+    }
+
+    /// The same for the item of a gateway's transfer.
+    private mutating func withLoader(
+        of transfer: TransferWork, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
+    ) throws {
+        guard transfer.isLoader, shared.items[transfer.claim.content]?.lease == transfer.claim else { return }
+        try withItem(transfer.claim.content, &step, body)
     }
 
     // MARK: A store that cannot be written

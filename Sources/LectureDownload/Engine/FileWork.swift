@@ -133,4 +133,29 @@ struct FileWork: Sendable {
         try index.deleteOutput(content, path: path)
         step.notices.append(.published(record.content.key, path: path, failure))
     }
+
+    /// A link turned out to lead to another lecture, which may be complete. The link's request applies to that one.
+    mutating func settle(
+        on other: ContentID, _ link: ItemRecord, _ media: ResourceRequest?, _ step: inout Step<DownloadMachine>
+    ) throws {
+        let index = step.store.index
+        switch try index.request(other, sha256: link.expectedSHA256, bytes: link.expectedBytes, now: step.now) {
+        case .alreadyComplete:
+            guard let version = try index.completeVersion(other) else { return }
+            if media?.describes(version.media) == false {
+                // The gateway describes a newer version.
+                try index.supersede(other, version: version.id, by: .newerAtSource, now: step.now)
+                step.notices.append(.outdated(other))
+                return
+            }
+            // This link may have come with an output path.
+            try publish(other, &step)
+            let unknown = version.media.sha256 == nil ? media?.expectedSHA256 : nil
+            step.notices.append(.alreadyComplete(other, unknownDigest: unknown))
+        case .checking: step.notices.append(.alreadyComplete(other, unknownDigest: link.expectedSHA256))
+        case .outdated: step.notices.append(.outdated(other))
+        case .damaged: step.notices.append(.changed(other))
+        case .added, .alreadyQueued, .resumed: break
+        }
+    }
 }

@@ -5,8 +5,16 @@ import LectureModel
 extension ItemStep {
     // MARK: Loading
 
-    /// Handles the gateway's answer or its absence.
-    mutating func loaderEnded(
+    /// The gateway's answer has come, or will not.
+    mutating func loaderEnded(_ transfer: TransferWork, _ report: TransferReport) throws {
+        item.loader.ended(transfer.id)
+        try keepWait(transfer.origin, report)
+        var attempt = Attempt(transfer, report)
+        defer { try? index.record(attempt, content: item.id, resource: nil) }
+        attempt.decision = try loaderDecision(transfer, report).rawValue
+    }
+
+    private mutating func loaderDecision(
         _ transfer: TransferWork, _ report: TransferReport
     ) throws -> Decision {
         let isLate = item.isEnding || item.loader.running != nil
@@ -67,7 +75,7 @@ extension ItemStep {
         item.loader.answered()
         let requests = descriptor.requests(expecting: item.record)
         if let media = item.media {
-            if describesSameBytes(requests.first, media), !unbinds(descriptor.facts) {
+            if media.record.agrees(with: requests.first), !item.unbinds(descriptor.facts) {
                 // Only the URLs were renewed; committed bytes are kept.
                 try item[media.token].replaceURLs(descriptor.mediaURLs, step)
                 if !item.record.isLoaded {
@@ -82,7 +90,7 @@ extension ItemStep {
         if let other = try index.setFacts(item.lease, descriptor.facts, now: now) {
             try index.merge(item.lease, into: other)
             drop()
-            try settle(on: other, item.record, requests.first)
+            try shared.files.settle(on: other, item.record, requests.first, &step)
             return .merged
         }
         try recordLicence(descriptor, key: descriptor.facts.key ?? item.record.content.key)
@@ -94,49 +102,19 @@ extension ItemStep {
         return .loaded
     }
 
-    /// A link turned out to lead to another lecture, which may be complete. The link's request applies to that one.
-    private mutating func settle(
-        on other: ContentID, _ link: ItemRecord, _ media: ResourceRequest?
-    ) throws {
-        switch try index.request(other, sha256: link.expectedSHA256, bytes: link.expectedBytes, now: now) {
-        case .alreadyComplete:
-            guard let version = try index.completeVersion(other) else { return }
-            if media?.describes(version.media) == false {
-                // The gateway describes a newer version.
-                try index.supersede(other, version: version.id, by: .newerAtSource, now: now)
-                step.notices.append(.outdated(other))
-                return
-            }
-            // This link may have come with an output path.
-            try shared.files.publish(other, &step)
-            let unknown = version.media.sha256 == nil ? media?.expectedSHA256 : nil
-            step.notices.append(.alreadyComplete(other, unknownDigest: unknown))
-        case .checking: step.notices.append(.alreadyComplete(other, unknownDigest: link.expectedSHA256))
-        case .outdated: step.notices.append(.outdated(other))
-        case .damaged: step.notices.append(.changed(other))
-        case .added, .alreadyQueued, .resumed: break
+    /// The source is known, at the latest by the answer of the media's own server.
+    mutating func sourceIsKnown() throws {
+        if !item.record.isLoaded {
+            item.record.isLoaded = try index.setFacts(item.lease, ContentFacts(), now: now) == nil
         }
-    }
-
-    /// Whether a later descriptor agrees with what is known of the media.
-    private func describesSameBytes(_ request: ResourceRequest?, _ media: ResourceWork) -> Bool {
-        let digest = request?.expectedSHA256 ?? media.record.expectedSHA256
-        let bytes = request?.expectedBytes ?? media.record.expectedBytes
-        return digest == media.record.expectedSHA256 && bytes == media.record.expectedBytes
-    }
-
-    /// Whether a lecture with sealed files would get another key, to which they are not bound.
-    private func unbinds(_ facts: ContentFacts) -> Bool {
-        guard let key = facts.key, key != item.record.content.key, !item.record.isLoaded else { return false }
-        return item.resources.contains { $0.cipher != nil || $0.record.seal != .plain }
+        try apply(item.machine.sourceKnown())
     }
 
     // MARK: Versions
 
+    /// Begins a version.
     mutating func beginVersion(requests: [ResourceRequest]) throws {
-        let version = try index.beginVersion(item.lease, requests: requests, now: now)
-        item.version = version
-        try takeResources(try index.resources(version))
+        try item.beginVersion(requests, &shared, &step)
     }
 
     /// A resource has changed on the server. An optional one fails alone, since a picture must not cost a lecture its
@@ -169,64 +147,26 @@ extension ItemStep {
         return ruling.decision
     }
 
-    private mutating func abandonVersion() throws {
-        guard let version = item.version else { return }
-        for resource in item.tokens { item[resource].abandon(deleting: true, &step) }
-        shared.statistics.bytesReused -= item.reuse.discarded()
-        let paths = try index.discardVersion(item.lease, version)
-        shared.files.delete(version, paths, &step)
-        item.discardVersion()
-    }
+    private mutating func abandonVersion() throws { try item.abandonVersion(&shared, &step) }
 
     // MARK: Ending
 
     /// Carries out the action that a machine's event returned.
-    mutating func apply(_ action: ItemMachine.Action) throws {
-        switch action {
-        case .nothing: return
-        case .store:
-            try index.setStatus(item.lease, item.machine.status, now: now)
-            item.record.content.state = item.machine.status.state
-            step.notices.append(.changed(item.id))
-        case .endWork: try end(action)
-        }
-    }
+    mutating func apply(_ action: ItemMachine.Action) throws { try item.apply(action, &shared, &step) }
 
-    /// Starts to end all work on an item. Received bytes are synced and committed first; then the machine's status is
-    /// stored and the lease released.
+    /// Starts to end all work on the item, if that is the action.
     mutating func end(_ action: ItemMachine.Action, discarding: Bool = false) throws {
-        guard action == .endWork, !item.isEnding else { return }
-        item.course = .ending(discarding: discarding)
-        var running = item.resources.flatMap(\.running)
-        if let loader = item.loader.running { running.append(loader) }
-        step.cancel(running)
-        for resource in item.tokens where item[resource].machine.part == .unopened {
-            // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
-            item[resource].command(.close(deleting: false), &step)
-        }
-        try finishEnding()
+        if action == .endWork { try item.end(discarding: discarding, &shared, &step) }
     }
 
-    mutating func finishEnding() throws {
-        guard item.loader.running == nil, item.resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
-        let isDiscarded = item.course == .ending(discarding: true)
-        for resource in item.tokens {
-            try item[resource].keepRemainders(isDiscarded: isDiscarded, settings, step)
-        }
-        for resource in item.tokens {
-            guard item[resource].machine.closes() == .close else { continue }
-            item[resource].command(.flush, &step)
-            item[resource].command(.close(deleting: false), &step)
-        }
-        guard item.resources.allSatisfy(\.machine.isSettled) else { return }
-        if isDiscarded { try abandonVersion() }
-        for resource in item.tokens { try item[resource].recordClean(step) }
-        item.machine.settled(wanting: try index.item(item.id)?.targetState ?? .fetch)
-        try index.setStatus(item.lease, item.machine.status, now: now)
-        try index.release(item.lease)
-        for resource in item.tokens { shared.parts[resource] = nil }
-        leave()
-        shared.needsStep = true
-        step.notices.append(.changed(item.id))
+    /// Stops the item for a while.
+    mutating func stop(_ reason: StopReason, _ error: LectureError, for pause: Duration) throws {
+        try end(item.machine.stopped(reason, error: error, until: now + pause, now: now))
     }
+
+    /// Ends the work as far as its transfers and its part files have ended.
+    mutating func finishEnding() throws { try item.finishEnding(&shared, &step) }
+
+    /// Completes the item, if every file has its final name.
+    mutating func completeIfWhole() throws { try item.completeIfWhole(&shared, &step) }
 }

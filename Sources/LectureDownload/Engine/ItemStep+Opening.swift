@@ -187,9 +187,7 @@ extension ItemStep {
         guard case .waiting(let until) = shared.transfers.governor.mayStart(origin, at: boot),
             until - boot > settings.longestHeldWait
         else { return }
-        let left = until - boot
-        let error = LectureError(.serverWait, detail: origin.host)
-        try end(item.machine.stopped(.serverWait, error: error, until: now + left, now: now))
+        try stop(.serverWait, LectureError(.serverWait, detail: origin.host), for: until - boot)
     }
 
     // MARK: Speeds

@@ -10,8 +10,6 @@ struct ItemStep {
     /// What all items share. This item is not among its items.
     var shared: SharedWork
     var step: Step<DownloadMachine>
-    /// Whether the item is not in work any more.
-    private(set) var isOver = false
 
     /// Takes over what all items share, and the step, until ``giveBack(to:_:)``.
     init(_ item: ItemWork, taking shared: inout SharedWork, _ step: inout Step<DownloadMachine>) {
@@ -29,7 +27,7 @@ struct ItemStep {
     /// Returns what was taken over, and the item unless its work is over.
     mutating func giveBack(to shared: inout SharedWork, _ step: inout Step<DownloadMachine>) {
         item.forgetDiscarded()
-        if !isOver { self.shared.items[item.id] = item }
+        if item.course != .over { self.shared.items[item.id] = item }
         swap(&self.shared, &shared)
         swap(&self.step, &step)
     }
@@ -58,8 +56,7 @@ struct ItemStep {
             try index.reopenVersion(item.lease, version.id, now: now)
         }
         if let (version, resources) = try index.building(item.id) {
-            item.version = version
-            try takeResources(resources)
+            try item.takeVersion(version, resources, &shared, step)
             for resource in item.tokens { item[resource].isRepair = try index.wasComplete(version) }
             item.reuse = ReusedBytes(item.receivedBytes, counts: shared.countedReuse.insert(item.id).inserted)
             shared.statistics.bytesReused += item.reuse.bytes
@@ -83,18 +80,8 @@ struct ItemStep {
         }
     }
 
-    /// The item's work is over, and its row is another's now.
-    mutating func leave() {
-        for resource in item.resources where resource.machine.part == .unopened { shared.parts[resource.token] = nil }
-        isOver = true
-    }
-
     /// Forgets the item without touching the store.
-    mutating func drop() {
-        for resource in item.tokens { item[resource].abandon(deleting: false, &step) }
-        if let loader = item.loader.running { step.cancel([loader]) }
-        isOver = true
-    }
+    mutating func drop() { item.drop(&step) }
 
     // MARK: At intervals
 

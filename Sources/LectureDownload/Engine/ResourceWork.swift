@@ -99,3 +99,12 @@ extension Step<DownloadMachine> {
         if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
     }
 }
+
+extension ResourceRecord {
+    /// Whether a later descriptor agrees with what is known of it.
+    func agrees(with request: ResourceRequest?) -> Bool {
+        let digest = request?.expectedSHA256 ?? expectedSHA256
+        let bytes = request?.expectedBytes ?? expectedBytes
+        return digest == expectedSHA256 && bytes == expectedBytes
+    }
+}

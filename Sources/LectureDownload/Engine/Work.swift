@@ -78,6 +78,12 @@ struct ItemWork: Sendable {
     /// The step is over: nothing refers to the resources of a discarded version any more.
     mutating func forgetDiscarded() { discarded = [] }
 
+    /// Whether a lecture with sealed files would get another key, to which they are not bound.
+    func unbinds(_ facts: ContentFacts) -> Bool {
+        guard let key = facts.key, key != record.content.key, !record.isLoaded else { return false }
+        return resources.contains { $0.cipher != nil || $0.record.seal != .plain }
+    }
+
     /// Bytes received so far, those of running transfers included.
     var receivedBytes: Int64 { resources.reduce(0) { $0 + $1.receivedBytes } }
 
@@ -121,6 +127,8 @@ enum Course: Hashable {
     ///
     /// - Parameter discarding: whether the version being built is discarded then.
     case ending(discarding: Bool)
+    /// It is not in work any more.
+    case over
 }
 
 /// The exchange that asks a gateway for the descriptor.

@@ -1,0 +1,129 @@
+import LectureEngine
+import LectureModel
+
+/// How the work on an item ends, and how one of its versions does.
+extension ItemWork {
+    /// Carries out the action that its machine returned.
+    mutating func apply(
+        _ action: ItemMachine.Action, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
+    ) throws {
+        switch action {
+        case .nothing: return
+        case .store:
+            try step.store.index.setStatus(lease, machine.status, now: step.now)
+            record.content.state = machine.status.state
+            step.notices.append(.changed(id))
+        case .endWork: try end(discarding: false, &shared, &step)
+        }
+    }
+
+    /// Starts to end all work. Received bytes are synced and committed first; then the machine's status is stored and
+    /// the lease released.
+    mutating func end(
+        discarding: Bool, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
+    ) throws {
+        guard !isEnding else { return }
+        course = .ending(discarding: discarding)
+        var running = resources.flatMap(\.running)
+        if let loader = loader.running { running.append(loader) }
+        step.cancel(running)
+        for resource in resources where resource.machine.part == .unopened {
+            // Blocks wait for the part file to be opened, and block the transport's thread; this one never will be.
+            resource.command(.close(deleting: false), &step)
+        }
+        try finishEnding(&shared, &step)
+    }
+
+    /// Ends the work as far as its transfers and its part files have ended.
+    mutating func finishEnding(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
+        guard loader.running == nil, resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
+        let isDiscarded = course == .ending(discarding: true)
+        for position in resources.indices {
+            try resources[position].keepRemainders(isDiscarded: isDiscarded, shared.settings, step)
+        }
+        for position in resources.indices where resources[position].machine.closes() == .close {
+            resources[position].command(.flush, &step)
+            resources[position].command(.close(deleting: false), &step)
+        }
+        guard resources.allSatisfy(\.machine.isSettled) else { return }
+        if isDiscarded { try abandonVersion(&shared, &step) }
+        for position in resources.indices { try resources[position].recordClean(step) }
+        let index = step.store.index
+        machine.settled(wanting: try index.item(id)?.targetState ?? .fetch)
+        try index.setStatus(lease, machine.status, now: step.now)
+        try index.release(lease)
+        for resource in resources { shared.parts[resource.token] = nil }
+        leave(&shared)
+        shared.needsStep = true
+        step.notices.append(.changed(id))
+    }
+
+    /// Its work is over, and its row is another's now.
+    private mutating func leave(_ shared: inout SharedWork) {
+        for resource in resources where resource.machine.part == .unopened { shared.parts[resource.token] = nil }
+        course = .over
+    }
+
+    /// Forgets the item without touching the store.
+    mutating func drop(_ step: inout Step<DownloadMachine>) {
+        for position in resources.indices { resources[position].abandon(deleting: false, &step) }
+        if let loader = loader.running { step.cancel([loader]) }
+        course = .over
+    }
+
+    /// Completes it, if every file has its final name.
+    mutating func completeIfWhole(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
+        guard !isEnding, !resources.isEmpty, let version else { return }
+        guard resources.allSatisfy(\.machine.isOver), let media = media ?? resources.first else { return }
+        _ = machine.allCommitted()
+        guard machine.finalized() == .endWork else { return }
+        let index = step.store.index
+        try index.completeVersion(lease, version, sha256: media.record.sha256, now: step.now)
+        try step.store.licensing.completed(record.content.key, now: step.now)
+        try index.release(lease)
+        leave(&shared)
+        // What this version replaced should not use space until the next run.
+        if let old = record.currentVersion, old != version { try shared.files.deleteDiscarded(&step) }
+        if let due = try index.item(id)?.expectedSHA256, let digest = media.record.sha256, due != digest {
+            // Other bytes were requested during this download.
+            try index.supersede(id, version: version, by: .expected, now: step.now)
+        }
+        report.ended(at: receivedBytes)
+        step.notices.append(.progress(progress))
+        step.notices.append(.changed(id))
+        try shared.files.publish(id, &step)
+    }
+
+    // MARK: Versions
+
+    /// Begins a version.
+    mutating func beginVersion(
+        _ requests: [ResourceRequest], _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
+    ) throws {
+        let index = step.store.index
+        let version = try index.beginVersion(lease, requests: requests, now: step.now)
+        try takeVersion(version, try index.resources(version), &shared, step)
+    }
+
+    /// Takes the version that is being built.
+    mutating func takeVersion(
+        _ version: VersionID, _ records: [ResourceRecord], _ shared: inout SharedWork, _ step: Step<DownloadMachine>
+    ) throws {
+        self.version = version
+        resources = try records.map { try ResourceWork(restoring: $0, under: lease, step) }
+        for resource in resources {
+            let part = LivingPart(item: id, resource: resource.record.id, file: resource.part)
+            shared.parts[resource.token] = part
+        }
+    }
+
+    /// Discards the version that is being built, and its files.
+    mutating func abandonVersion(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
+        guard let version else { return }
+        for position in resources.indices { resources[position].abandon(deleting: true, &step) }
+        shared.statistics.bytesReused -= reuse.discarded()
+        let paths = try step.store.index.discardVersion(lease, version)
+        shared.files.delete(version, paths, &step)
+        discardVersion()
+    }
+}
