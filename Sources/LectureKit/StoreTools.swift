@@ -128,21 +128,21 @@ public enum StoreTools {
             return true
         }
         let now = SystemClock().now()
-        let outbox: SQLiteOutbox
+        let copies: BackupCopies
         do {
-            outbox = SQLiteOutbox(index: try SQLiteDownloadIndex(opening: location, now: now))
+            copies = BackupCopies(index: try SQLiteDownloadIndex(opening: location, now: now))
         } catch let error as LectureError where error.code == .storeReadOnly {
             try StoreMaintenance.backup(location, to: path)
             return false
         }
         let place = try StoreTools.place(path)
-        let wasKnown = try outbox.backups().contains { $0.path == place }
+        let wasKnown = try copies.all().contains { $0.path == place }
         // Before the copy exists: a kill between the two must not leave an unrecorded one.
-        if !wasKnown { try outbox.recordBackup(place, made: now) }
+        if !wasKnown { try copies.record(place, made: now) }
         do {
             try StoreMaintenance.backup(location, to: path)
         } catch {
-            if !wasKnown { try? outbox.forgetBackup(place) }
+            if !wasKnown { try? copies.forget(place) }
             throw error
         }
         return true

@@ -32,4 +32,13 @@ extension Connection {
             throw error
         }
     }
+
+    /// Runs several statements as one: in the caller's transaction when there is one, else in one of its own.
+    ///
+    /// - Parameter body: committed when the transaction is.
+    /// - Returns: what `body` returns.
+    /// - Throws: ``LectureError``, and what `body` throws.
+    package func atomically<Result>(_ body: () throws -> Result) throws -> Result {
+        isInTransaction ? try body() : try transaction(.immediate, body)
+    }
 }

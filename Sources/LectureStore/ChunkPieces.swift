@@ -7,7 +7,7 @@ extension SQLiteDownloadIndex {
     /// Stores a piece of a chunk that is not committed; pieces of the same chunk from its start on are replaced. A
     /// trigger deletes the pieces when the chunk is committed.
     package func keepPiece(_ lease: ContentLease, _ resource: ResourceID, _ piece: StoredPiece) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             try connection.execute(
                 "DELETE FROM chunk_piece WHERE resource_id = ? AND idx = ? AND start >= ?", resource, piece.chunk,
@@ -22,7 +22,7 @@ extension SQLiteDownloadIndex {
 
     /// Deletes the pieces of a chunk from an offset on.
     package func dropPieces(_ lease: ContentLease, _ resource: ResourceID, chunk: Int, from start: UInt64) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             try connection.execute(
                 "DELETE FROM chunk_piece WHERE resource_id = ? AND idx = ? AND start >= ?", resource, chunk, start)

@@ -29,7 +29,7 @@ extension SQLiteDownloadIndex {
     package func supersede(
         _ content: ContentID, version: VersionID, by successor: Successor, now: Timestamp
     ) throws -> Bool {
-        try atomically {
+        try connection.atomically {
             guard let item = try connection.item(id: content), item.currentVersion == version,
                 item.targetState != .remove, try !isLeased(content)
             else { return false }
@@ -114,7 +114,7 @@ extension SQLiteDownloadIndex {
 
     /// Marks a lecture whose file has reappeared unchanged as complete.
     package func markFound(_ content: ContentID, now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             guard let version = try completeVersion(content), try !isLeased(content), !version.isOutdated else {
                 return
             }
@@ -130,7 +130,7 @@ extension SQLiteDownloadIndex {
     ///   - sha256: of its media, 32 bytes.
     /// - Throws: ``LectureError``.
     package func setDigest(_ version: CompleteVersion, _ sha256: [UInt8]) throws {
-        try atomically {
+        try connection.atomically {
             let changed = try connection.execute(
                 "UPDATE version SET sha256 = ? WHERE id = ? AND state = \(sql: VersionState.current)", sha256,
                 version.id)

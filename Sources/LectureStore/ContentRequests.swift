@@ -29,7 +29,7 @@ extension SQLiteDownloadIndex {
         guard (-100...100).contains(request.priority) else {
             throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
         }
-        return try atomically {
+        return try connection.atomically {
             guard let known = try known(request.key, source) else {
                 let key = request.key ?? source.derivedKey
                 let id = try insert(request, source, key: key, now: now)
@@ -54,7 +54,7 @@ extension SQLiteDownloadIndex {
     package func request(
         _ content: ContentID, sha256: [UInt8]?, bytes: Int64?, now: Timestamp
     ) throws -> EnqueueOutcome {
-        try atomically {
+        try connection.atomically {
             guard let known = try connection.item(id: content), known.content.state != .removing else {
                 return .alreadyQueued
             }
@@ -139,7 +139,7 @@ extension SQLiteDownloadIndex {
         _ request: DownloadRequest, _ source: RequestSource, _ content: ContentID, _ version: CompleteVersion,
         now: Timestamp
     ) throws {
-        try atomically {
+        try connection.atomically {
             // Another process may have requested another source meanwhile.
             guard try connection.item(id: content)?.content.sourceURL.isEmpty == true else { return }
             try setSource(request, source, of: content)

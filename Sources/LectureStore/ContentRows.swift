@@ -34,7 +34,7 @@ extension SQLiteDownloadIndex {
     /// - Returns: the row that already has `facts.key`, with nothing changed; else nil.
     /// - Throws: ``LectureError``.
     package func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID? {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             if let key = facts.key {
                 let holder: ContentID? = try connection.first(
@@ -61,7 +61,7 @@ extension SQLiteDownloadIndex {
 
     /// Replaces this lecture in every run by another and deletes it; for two sources that turn out to be one lecture.
     package func merge(_ lease: ContentLease, into other: ContentID) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             for move in [
                 """

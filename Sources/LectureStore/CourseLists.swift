@@ -16,7 +16,7 @@ extension SQLiteDownloadIndex {
     /// - Throws: ``LectureError``.
     package func addToCourseList(_ name: String, contents: [ContentID]) throws {
         guard !contents.isEmpty else { return }
-        try atomically {
+        try connection.atomically {
             try connection.execute(
                 "INSERT INTO course_list(name, read_ms) VALUES (?, 0) ON CONFLICT (name) DO NOTHING", name)
             try record(contents, inList: name)
@@ -46,7 +46,7 @@ extension SQLiteDownloadIndex {
     package func finishCourseList(
         _ name: String, contents: Set<ContentID>, run: RunID, now: Timestamp
     ) throws -> Int {
-        try atomically {
+        try connection.atomically {
             var named = try connection.query(
                 "SELECT id FROM content WHERE id IN (SELECT value FROM json_each(?))", Self.text(contents)
             ) { $0.id(0) as ContentID }

@@ -12,7 +12,7 @@ extension SQLiteLicenceLedger {
     package func beginRenewal(
         _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool) {
-        try atomically {
+        try connection.atomically {
             let open: RenewalRunID? = try connection.first(
                 "SELECT id FROM renewal_run WHERE selection = ? AND ended_ms IS NULL", kind.text(selection)
             ) { $0.id(0) }
@@ -42,7 +42,7 @@ extension SQLiteLicenceLedger {
     ) throws -> [LicenceEntry] {
         claimants.insert(owner)
         guard limit > 0 else { return [] }
-        return try atomically {
+        return try connection.atomically {
             var found = try due(run, .fresh, limit: limit, now: now) + due(run, .over, limit: limit, now: now)
             if found.count < limit { found += try due(run, .setBack, limit: limit - found.count, now: now) }
             found.sort { ($0.urgency, $0.licence) < ($1.urgency, $1.licence) }
@@ -148,7 +148,7 @@ extension SQLiteLicenceLedger {
     /// Ends a run that wants nothing more and deletes those that ended before it. A run that still wants something
     /// stays.
     package func endRenewal(_ run: RenewalRunID, now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             let ended = try connection.execute(
                 """
                 UPDATE renewal_run SET ended_ms = ?2 WHERE id = ?1 AND ended_ms IS NULL

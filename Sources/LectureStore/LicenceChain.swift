@@ -20,7 +20,7 @@ extension SQLiteLicenceLedger {
     package func append(
         _ row: TimeRow, source: TimeRow.Source, after first: LedgerAnchor?
     ) throws -> LedgerAnchor {
-        try atomically {
+        try connection.atomically {
             let newest = try connection.newestTime()
             let sum = try currentSum()
             let revision = max(newest?.revision ?? 0, floor) + 1
@@ -206,7 +206,7 @@ extension SQLiteLicenceLedger {
     package func believeAll() throws { try mark(LicenceSuspicion.noneStored) }
 
     private func mark(_ suspicion: Int) throws {
-        try atomically {
+        try connection.atomically {
             var form = codes.licenceForm()
             let start = form.bytes.count
             var sum = CodeSum()

@@ -13,7 +13,7 @@ extension SQLiteDownloadIndex {
 
     /// Deletes an owner and its runs; items it had leased go back to `queued`.
     package func dismissOwner(_ owner: OwnerID, now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             try requeueLeases(of: owner, now: now)
             try connection.execute("DELETE FROM owner WHERE id = ?", owner)
         }
@@ -22,7 +22,7 @@ extension SQLiteDownloadIndex {
     /// Releases all leases of an owner; active items become queued, or stopped when requested: a pause requested while
     /// no process was running.
     package func requeueLeases(of owner: OwnerID, now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             try connection.execute(
                 """
                 UPDATE content SET state = \(sql: ItemState.stopped), stop_reason = \(sql: StopReason.user),
@@ -62,7 +62,7 @@ extension SQLiteDownloadIndex {
     /// Adds every lecture that is not complete, not cancelled and not paused to a run; returns how many. Those stopped
     /// for lack of a network or of space are tried at once, as when requested again, and damaged ones are repaired.
     package func joinUnfinished(_ run: RunID) throws -> Int {
-        try atomically {
+        try connection.atomically {
             try connection.execute(
                 """
                 UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0,
@@ -84,7 +84,7 @@ extension SQLiteDownloadIndex {
     /// Leases up to `limit` lectures of the run that are due now, priority first, then position.
     package func claim(run: RunID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [ItemRecord] {
         guard limit > 0 else { return [] }
-        return try atomically {
+        return try connection.atomically {
             var due = try dueAtHead(of: run, limit: limit, now: now)
             if due.found.count < limit, due.isCut { due.found = try dueAnywhere(in: run, limit: limit, now: now) }
             return try due.found.compactMap { try take($0, owner: owner, now: now) }
@@ -93,7 +93,7 @@ extension SQLiteDownloadIndex {
 
     /// Leases one lecture whatever its position in the queue, unless another owner has it.
     package func claim(content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
-        try atomically { try take(content, owner: owner, now: now) }
+        try connection.atomically { try take(content, owner: owner, now: now) }
     }
 
     /// Releases a lease.
@@ -122,7 +122,7 @@ extension SQLiteDownloadIndex {
             """, run, now
         ) { $0.id(0) }
         guard !due.isEmpty else { return 0 }
-        return try atomically {
+        return try connection.atomically {
             try due.reduce(0) { count, content in
                 try count + connection.execute(QueueStatements.requeue, now, content)
             }

@@ -16,7 +16,7 @@ extension SQLiteLicenceLedger {
     /// Claims pending callbacks that are due and not claimed by a live owner: those never tried, then those whose wait
     /// is over, then those whose wait a clock that was set back would lengthen.
     package func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback] {
-        try atomically {
+        try connection.atomically {
             var found: [PendingCallback] = []
             for condition in Waiting.conditions where found.count < limit {
                 let select = Self.dueCallbacks(condition)

@@ -25,7 +25,7 @@ extension SQLiteDownloadIndex {
         _ file: KeptFile, _ mediaType: String, _ survey: FileSurvey, as request: DownloadRequest,
         _ source: RequestSource, now: Timestamp
     ) throws -> RebuildOutcome {
-        try atomically {
+        try connection.atomically {
             guard let row = file.resource, try row.value <= connection.keptMedia() else {
                 throw LectureError(.parameter, detail: file.path, cause: "it belongs to this database")
             }

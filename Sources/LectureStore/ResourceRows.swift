@@ -12,7 +12,7 @@ extension SQLiteDownloadIndex {
     ///   - resource: the record with its new values.
     /// - Throws: ``LectureError``; `bug` when the grid would change under committed chunks.
     package func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             let stored = try connection.first(
                 """
@@ -66,7 +66,7 @@ extension SQLiteDownloadIndex {
     package func markCommitted(
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
     ) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
             var fresh: [Int] = []
@@ -90,7 +90,7 @@ extension SQLiteDownloadIndex {
     /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows. A sealed
     /// file is no longer clean.
     package func markUncommitted(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
             // Even without a deleted row: the bytes of an absent chunk were sealed under the header, so the header must

@@ -58,11 +58,6 @@ package final class SQLiteDownloadIndex: DownloadIndex {
         return identity
     }
 
-    /// Runs several statements as one: in the caller's transaction when there is one, else in one of its own.
-    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
-        connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
-    }
-
     /// Refuses the holder of an old lease. Must be called inside the transaction that writes.
     func requireLease(_ lease: ContentLease) throws {
         let holds = try connection.first(

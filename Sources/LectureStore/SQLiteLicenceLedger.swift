@@ -58,10 +58,6 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         }
     }
 
-    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
-        connection.isInTransaction ? try body() : try transaction(body)
-    }
-
     // MARK: The sum
 
     /// The sum as changed by this transaction; else that of the newest row.
@@ -172,7 +168,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
 
     /// Stores a request to a server; one about a missing licence is not stored.
     package func record(_ attempt: LicenceAttempt, of key: ContentKey) throws {
-        try atomically {
+        try connection.atomically {
             let row = try connection.first("SELECT id FROM licence WHERE content_key = ?", key) { $0.int64(0) }
             guard let row else { return }
             try connection.execute(

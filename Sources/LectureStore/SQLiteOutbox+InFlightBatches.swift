@@ -41,7 +41,7 @@ extension SQLiteOutbox {
 
     /// Marks pending reports that are in no frozen body as superseded.
     package func supersede(_ reports: [OutboxID], now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             for report in reports {
                 try connection.execute(ReportStatements.markSuperseded, now, report)
             }
@@ -73,12 +73,14 @@ extension SQLiteOutbox {
 
     /// Makes superseded reports pending again.
     package func restore(_ reports: [OutboxID]) throws {
-        try atomically {
+        try connection.atomically {
             for report in reports { try connection.execute(ReportStatements.restoreSuperseded, report) }
         }
     }
 
     // MARK: Requests
+
+    private var batches: InFlightBatchRows { InFlightBatchRows(connection: connection) }
 
     /// Starts a request.
     ///
@@ -87,7 +89,7 @@ extension SQLiteOutbox {
     package func begin(
         _ frozen: FrozenRequest, rest: [OutboxID], target: TargetID, owner: OwnerID, now: Timestamp
     ) throws -> InFlightBatchID {
-        try atomically {
+        try connection.atomically {
             // Before anything is written, since the caller's transaction may continue after the error.
             for report in frozen.reports + rest { try requireFree(report, target: target) }
             try connection.execute(
@@ -116,7 +118,7 @@ extension SQLiteOutbox {
     package func advance(_ inFlightBatch: InFlightBatchID, to frozen: FrozenRequest, owner: OwnerID, now: Timestamp)
         throws
     {
-        try atomically {
+        try connection.atomically {
             try requireInFlightBatch(inFlightBatch, owner)
             for report in frozen.reports {
                 let isHeld = try connection.first(ReportStatements.isHeld, inFlightBatch, report) { $0.bool(0) }
@@ -149,7 +151,7 @@ extension SQLiteOutbox {
 
     /// Records an inconclusive attempt to send the current body.
     package func keep(_ inFlightBatch: InFlightBatchID, _ attempt: InFlightBatchAttempt, owner: OwnerID) throws {
-        try atomically {
+        try connection.atomically {
             try requireInFlightBatch(inFlightBatch, owner)
             let before =
                 try connection.first("SELECT tries FROM lms_flight WHERE id = ?", inFlightBatch) { $0.int(0) } ?? 0
@@ -172,7 +174,7 @@ extension SQLiteOutbox {
         _ inFlightBatch: InFlightBatchID, _ reports: [OutboxID], dead reason: DeadReason?, answer: SendAnswer,
         now: Timestamp
     ) throws {
-        try atomically {
+        try connection.atomically {
             for report in reports {
                 if let reason {
                     try connection.execute(
@@ -187,7 +189,7 @@ extension SQLiteOutbox {
 
     /// Ends a request: what it had leased and never frozen is pending again. Does nothing when another owner has it.
     package func end(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
-        try atomically {
+        try connection.atomically {
             let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, inFlightBatch)
             {
                 $0.bool(0)
@@ -197,17 +199,8 @@ extension SQLiteOutbox {
                 "SELECT 1 FROM report WHERE flight_id = ? AND is_sealed = 1 LIMIT 1", inFlightBatch
             ) { _ in true }
             if sealed == true { throw LectureError(.bug, detail: "a request ends with reports in its bytes") }
-            try dissolve(inFlightBatch)
+            try batches.dissolve(inFlightBatch)
         }
-    }
-
-    /// Dissolves a request: its reports are pending again, its id and its bytes are deleted.
-    func dissolve(_ inFlightBatch: InFlightBatchID) throws {
-        try connection.execute(
-            """
-            UPDATE report SET state = \(sql: ReportState.pending), is_sealed = 0, flight_id = NULL WHERE flight_id = ?
-            """, inFlightBatch)
-        try connection.execute("DELETE FROM lms_flight WHERE id = ?", inFlightBatch)
     }
 
     /// Releases a request; a trigger handles it as for an owner that is gone. Does nothing when another owner has it.
@@ -225,35 +218,13 @@ extension SQLiteOutbox {
     /// Claims unclaimed requests.
     package func claim(_ target: TargetID, owner: OwnerID, limit: Int, now: Timestamp) throws -> [StoredInFlightBatch] {
         guard limit > 0 else { return [] }
-        return try atomically {
+        return try connection.atomically {
             let due: [InFlightBatchID] = try connection.query(Self.dueInFlightBatches, target, now, limit) { $0.id(0) }
             return try due.compactMap { inFlightBatch in
                 try connection.execute("UPDATE lms_flight SET owner_id = ? WHERE id = ?", owner, inFlightBatch)
                 try connection.execute(ReportStatements.leaseAgain, inFlightBatch)
-                return try self.inFlightBatch(inFlightBatch)
+                return try batches.inFlightBatch(inFlightBatch)
             }
-        }
-    }
-
-    /// A request as stored, its reports in the order of its bytes.
-    private func inFlightBatch(_ id: InFlightBatchID) throws -> StoredInFlightBatch? {
-        // A request is filled one session queue after the other, each in order; the order in the bytes does not matter
-        // for its result, which is the same for all.
-        let reports: [OutboxID] = try connection.query(
-            "SELECT id FROM report WHERE flight_id = ? AND is_sealed = 1 ORDER BY lane_id, sequence, id", id
-        ) { $0.id(0) }
-        return try connection.first(
-            """
-            SELECT target_id, uuid, method, query, media_type, encoding, body, tries, bounded_tries, next_attempt_ms,
-                wait_set_ms FROM lms_flight WHERE id = ?
-            """, id
-        ) { row in
-            StoredInFlightBatch(
-                id: id, target: row.id(0),
-                frozen: FrozenRequest(
-                    id: row.text(1), reports: reports, method: row.text(2), query: row.text(3),
-                    mediaType: row.text(4), encoding: row.text(5), body: row.blob(6)),
-                tries: row.int(7), boundedTries: row.int(8), wait: ReportRows.wait(row, due: 9, set: 10))
         }
     }
 

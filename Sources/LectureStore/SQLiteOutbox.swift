@@ -18,6 +18,7 @@ import LectureSQLite
 package final class SQLiteOutbox: StatisticsOutbox {
     let connection: Connection
     let rows: ReportRows
+    let queues: SessionQueues
     /// The last target looked up, for the duration of the transaction: after a rollback its number may be another's.
     private var lastTarget: (transaction: UInt64, address: ReportRecord.Target, id: TargetID)?
 
@@ -27,15 +28,12 @@ package final class SQLiteOutbox: StatisticsOutbox {
     package init(index: SQLiteDownloadIndex) {
         connection = index.connection
         rows = ReportRows(connection: connection)
+        queues = SessionQueues(connection: connection)
     }
 
     /// Runs `body` as one durable transaction; it may also be one of the index.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try connection.transaction(.immediate, body)
-    }
-
-    func atomically<Result>(_ body: () throws -> Result) throws -> Result {
-        connection.isInTransaction ? try body() : try connection.transaction(.immediate, body)
     }
 
     // MARK: Storing
@@ -65,7 +63,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
         _ record: ReportRecord, takesNext: Bool, isCumulative: Bool, now: Timestamp
     ) throws -> ReportAddition {
         let values = try ReportCheck.values(of: record)
-        return try atomically {
+        return try connection.atomically {
             if let known = try KnownReport.find(record.id, on: connection) {
                 guard known.matches(record, values: values, anySequence: takesNext) else {
                     throw LectureError(.reportConflict, detail: record.id)
@@ -73,8 +71,8 @@ package final class SQLiteOutbox: StatisticsOutbox {
                 try accept(record.target, for: known)
                 return ReportAddition(isNew: false, sequence: known.sequence)
             }
-            let queue = try queue(record.user, record.session, try record.target.map { try remembered($0) })
-            let sequence = takesNext ? try nextSequence(record.user, record.session) : record.sequence
+            let queue = try queues.queue(record.user, record.session, try record.target.map { try remembered($0) })
+            let sequence = takesNext ? try queues.nextSequence(record.user, record.session) : record.sequence
             try insert(record, queue: queue, sequence: sequence, values: values, isCumulative: isCumulative, now: now)
             return ReportAddition(isNew: true, sequence: sequence)
         }
@@ -94,27 +92,13 @@ package final class SQLiteOutbox: StatisticsOutbox {
             record.id, record.bootID, record.content, record.course, record.note, values)
     }
 
-    /// The next number in a session, whatever target its reports go to.
-    private func nextSequence(_ user: String, _ session: String) throws -> Int64 {
-        let last = try connection.first(
-            """
-            SELECT max((SELECT max(sequence) FROM report WHERE lane_id = lms_lane.id)) FROM lms_lane
-            WHERE client_user_id = ? AND session = ?
-            """, user, session
-        ) { $0.optionalInt64(0) }
-        guard let last = last ?? nil else { return 1 }
-        let (next, isOver) = last.addingReportingOverflow(1)
-        if isOver { throw LectureError(.reportInvalid, detail: "seq") }
-        return next
-    }
-
     /// Whether a repetition may name this target; gives it to a report that has none.
     private func accept(_ address: ReportRecord.Target?, for known: KnownReport) throws {
         guard let address else { return }
         if known.target == nil, known.isFree {
-            let queue = try queue(known.user, known.session, try target(address))
+            let queue = try queues.queue(known.user, known.session, try target(address))
             try connection.execute("UPDATE report SET lane_id = ? WHERE id = ?", queue, known.id)
-            return try deleteEmptyQueues([known.queue])
+            return try queues.deleteEmpty([known.queue])
         }
         let named = try existing(address)
         guard let named, named == known.target || named == known.firstTarget || known.target == nil else {
@@ -127,7 +111,7 @@ package final class SQLiteOutbox: StatisticsOutbox {
     /// The number of a target, which is created when it is new.
     package func target(_ address: ReportRecord.Target) throws -> TargetID {
         if let known = try existing(address) { return known }
-        return try atomically {
+        return try connection.atomically {
             try connection.execute(
                 "INSERT OR IGNORE INTO lms_target(url, method, format, parameters) VALUES (?, ?, ?, ?)",
                 values: Self.values(of: address))
@@ -182,25 +166,34 @@ package final class SQLiteOutbox: StatisticsOutbox {
             failure.map { AnswerLimit.text($0.text) } ?? "", target)
     }
 
-    /// The queue of a session, which is created when it is new.
-    func queue(_ user: String, _ session: String, _ target: TargetID?) throws -> Int64 {
-        let known = try connection.first(
-            "SELECT id FROM lms_lane WHERE client_user_id = ? AND session = ? AND coalesce(target_id, 0) = ?", user,
-            session, target?.value ?? 0
-        ) { $0.int64(0) }
-        if let known { return known }
-        try connection.execute(
-            "INSERT INTO lms_lane(target_id, client_user_id, session) VALUES (?, ?, ?)", target, user, session)
-        return connection.lastInsertedID
-    }
+    // MARK: Time
 
-    /// Deletes queues without reports: they name learners.
-    func deleteEmptyQueues(_ queues: some Sequence<Int64>) throws {
-        for queue in queues {
+    /// Corrects the time of reports created since one boot of the machine.
+    package func correct(bootID: String, epoch: Timestamp) throws -> Int {
+        try connection.atomically {
             try connection.execute(
-                "DELETE FROM lms_lane WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM report WHERE lane_id = ?1)", queue)
+                """
+                UPDATE report INDEXED BY report_uncorrected SET corrected_ms = ? + boot_ns / 1000000
+                WHERE boot_id = ? AND corrected_ms IS NULL AND boot_id IS NOT NULL AND boot_ns IS NOT NULL
+                """, epoch, bootID)
         }
     }
+
+    // MARK: Other subjects of the same rows
+
+    /// Redirects everything open to another target.
+    package func readdress(to target: TargetID) throws -> Int {
+        try ReportRedirection(connection: connection).readdress(to: target)
+    }
+
+    /// Changes made by operators and by time.
+    package var upkeep: ReportUpkeep { ReportUpkeep(connection: connection) }
+
+    /// Erases learners.
+    package var erasure: ReportErasure { ReportErasure(connection: connection) }
+
+    /// Where copies of this store are.
+    package var backups: BackupCopies { BackupCopies(connection: connection) }
 }
 
 /// How much of an answer is stored.

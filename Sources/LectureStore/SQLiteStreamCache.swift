@@ -81,7 +81,7 @@ package final class SQLiteStreamCache {
     package func add(
         _ identity: [UInt8], key: ContentKey, validator: Validator, wrapped: [UInt8], now: Timestamp
     ) throws -> StreamItem {
-        try index.atomically {
+        try connection.atomically {
             try connection.execute(
                 "UPDATE stream_item SET is_current = 0 WHERE identity = ? AND is_current = 1", identity)
             try connection.execute(
@@ -104,7 +104,7 @@ package final class SQLiteStreamCache {
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     package func use(_ item: StreamItemID, by owner: OwnerID, now: Timestamp) throws {
-        try index.atomically {
+        try connection.atomically {
             try connection.execute("INSERT OR IGNORE INTO stream_use(item_id, owner_id) VALUES (?, ?)", item, owner)
             try connection.execute("UPDATE stream_item SET used_ms = ? WHERE id = ?", now, item)
         }
@@ -151,7 +151,7 @@ package final class SQLiteStreamCache {
     package func reserve(
         _ wanted: [StreamBlock], bound: Int64, now: Timestamp
     ) throws -> (granted: Set<Int>, garbage: StreamGarbage) {
-        try index.atomically {
+        try connection.atomically {
             var garbage = StreamGarbage()
             var granted: Set<Int> = []
             for block in wanted {
@@ -180,7 +180,7 @@ package final class SQLiteStreamCache {
     /// - Returns: what has to be deleted.
     /// - Throws: ``LectureError``.
     package func trim(to bound: Int64) throws -> StreamGarbage {
-        try index.atomically {
+        try connection.atomically {
             var garbage = StreamGarbage()
             _ = try freeSpace(for: 0, bound: bound, &garbage)
             return garbage
@@ -226,7 +226,7 @@ package final class SQLiteStreamCache {
     ///   - now: the wall clock.
     /// - Throws: ``LectureError``.
     package func touch(_ blocks: Set<Int>, of item: StreamItemID, now: Timestamp) throws {
-        try index.atomically {
+        try connection.atomically {
             for block in blocks.sorted() {
                 try connection.execute(
                     "UPDATE stream_block SET used_ms = ? WHERE item_id = ? AND idx = ? AND used_ms <> ?1", now, item,
@@ -244,7 +244,7 @@ package final class SQLiteStreamCache {
     /// - Returns: what has to be deleted.
     /// - Throws: ``LectureError``.
     package func removeUnused(onlyOver: Bool) throws -> StreamGarbage {
-        try index.atomically {
+        try connection.atomically {
             var garbage = StreamGarbage()
             garbage.items = try connection.query(
                 """
@@ -265,7 +265,7 @@ package final class SQLiteStreamCache {
     /// - Returns: files without a row.
     /// - Throws: ``LectureError``.
     package func reconcile(_ files: [StreamItemID: Set<Int>]) throws -> StreamGarbage {
-        try index.atomically {
+        try connection.atomically {
             var garbage = StreamGarbage()
             var known: [StreamItemID: Set<Int>] = [:]
             let rows = try connection.query("SELECT item_id, idx FROM stream_block") { row in

@@ -25,7 +25,7 @@ extension SQLiteDownloadIndex {
     package func replaceURLLeases(
         _ lease: ContentLease, _ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp
     ) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", resource)
             try insertURLLeases(resource, urls: urls, expires: expires, now: now)
@@ -48,7 +48,7 @@ extension SQLiteDownloadIndex {
 
     /// Stores an attempt; deletes the oldest beyond 100 of a lecture. An attempt of a removed lecture is not stored.
     package func record(_ attempt: Attempt, content: ContentID, resource: ResourceID?) throws {
-        try atomically {
+        try connection.atomically {
             let inserted = try connection.execute(
                 """
                 INSERT INTO attempt(content_id, resource_id, at_ms, duration_ms, status, curl_code, bytes, range_first,

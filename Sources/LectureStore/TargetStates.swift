@@ -10,7 +10,7 @@ extension SQLiteDownloadIndex {
     ///
     /// A removal in progress continues; a requested one is only revoked by `fetch`.
     package func setTargetState(_ key: ContentKey, _ targetState: TargetState, now: Timestamp) throws -> Bool {
-        try atomically {
+        try connection.atomically {
             guard let id = try connection.item(key: key)?.id else { return false }
             try setTargetState(targetState, of: "id = ?", [id.sqliteValue], now: now)
             return true
@@ -25,7 +25,7 @@ extension SQLiteDownloadIndex {
     /// - Returns: for each, in order, its current key; nil for an unknown one.
     /// - Throws: ``LectureError``.
     package func requestRemoval(of keys: [ContentKey], now: Timestamp) throws -> [ContentKey?] {
-        try atomically {
+        try connection.atomically {
             try keys.map { key in
                 guard let item = try connection.item(key: key) else { return nil }
                 try setTargetState(.remove, of: "id = ?", [item.id.sqliteValue], now: now)
@@ -37,7 +37,7 @@ extension SQLiteDownloadIndex {
     /// As above, for every lecture that is not complete (all, for `remove`; samples only when included; `fetch` skips
     /// cancelled ones). Returns how many were changed.
     package func setTargetStateOfAll(_ targetState: TargetState, includingSamples: Bool, now: Timestamp) throws -> Int {
-        try atomically {
+        try connection.atomically {
             switch targetState {
             case .fetch:
                 try setTargetState(
@@ -104,7 +104,7 @@ extension SQLiteDownloadIndex {
         guard (-100...100).contains(priority) else {
             throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
         }
-        return try atomically {
+        return try connection.atomically {
             guard let item = try connection.item(key: key) else { return false }
             guard item.content.priority != priority else { return true }
             try place(item.id, priority: priority, position: try lastPosition(priority: priority) + Self.positionGap)
@@ -122,7 +122,7 @@ extension SQLiteDownloadIndex {
     /// - Returns: false for an unknown key.
     /// - Throws: ``LectureError``.
     package func move(_ key: ContentKey, before other: ContentKey?, toEnd: Bool) throws -> Bool {
-        try atomically {
+        try connection.atomically {
             guard let item = try connection.item(key: key) else { return false }
             guard let other else { return try moveToEdge(item.id, last: toEnd) }
             guard let next = try connection.item(key: other) else { return false }

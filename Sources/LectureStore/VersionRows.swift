@@ -24,7 +24,7 @@ extension SQLiteDownloadIndex {
     /// - Returns: the version's row.
     /// - Throws: ``LectureError``; `bug` when a version is being built already.
     package func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             try requireNothingBuilding(lease.content)
             try connection.execute(
@@ -58,7 +58,7 @@ extension SQLiteDownloadIndex {
 
     /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
     package func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             try retire(version, of: lease.content, state: .discarded)
             try recount(lease.content)
@@ -82,7 +82,7 @@ extension SQLiteDownloadIndex {
 
     /// Makes the version current, the former one superseded, and the lecture completed.
     package func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             let former: VersionID? = try connection.first(
                 "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.current) AND id <> ?",
@@ -112,7 +112,7 @@ extension SQLiteDownloadIndex {
     /// other resource that lacks a chunk `planned`, the lecture `queued`. The counters are recomputed from the rows,
     /// since a row may be what was damaged.
     package func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {
-        try atomically {
+        try connection.atomically {
             try requireLease(lease)
             try requireNothingBuilding(lease.content)
             let changed = try connection.execute(

@@ -55,7 +55,7 @@ import Testing
         (SQLiteLicenceLedger.dueRenewals(RenewalRunID(1), .fresh), "renewal_fresh"),
         (SQLiteLicenceLedger.dueRenewals(RenewalRunID(1), .over), "renewal_waiting"),
         (SQLiteOutbox.openRows, "report_lane"), (ReportStatements.moveFreeRows, "report_lane"),
-        (SQLiteOutbox.endedRows, "report_ended"),
+        (ReportUpkeep.endedRows, "report_ended"),
     ]
 
     @Test(arguments: statements.indices)

@@ -54,23 +54,23 @@ import Testing
         try OutboxFixture.with { box in
             try Self.fill(box)
             // Deleted before the erasure: such bytes stay in the file.
-            #expect(try box.outbox.prune(before: box.now + .seconds(1), limit: 300) == 300)
+            #expect(try box.outbox.upkeep.prune(before: box.now + .seconds(1), limit: 300) == 300)
             #expect(try Self.isNamed(Self.learner, in: Self.database(box)) != [])
-            let refused = lectureError { _ = try box.outbox.erase(user: Self.learner, isForced: false) }
+            let refused = lectureError { _ = try box.outbox.erasure.erase(user: Self.learner, isForced: false) }
             #expect(refused?.code == .reportsUnderWay)
             let before = try box.queries.account()
             #expect(before.erased == 0)
-            let erased = try box.outbox.erase(user: Self.learner, isForced: true)
+            let erased = try box.outbox.erasure.erase(user: Self.learner, isForced: true)
             let count = erased.reports.values.reduce(0, +)
             #expect(erased.inFlightBatches == 1 && erased.sessions == 40 && count > 300)
             #expect(try box.queries.account().erased == count)
-            #expect(try box.outbox.scrub())
+            #expect(try box.outbox.erasure.scrub())
             #expect(try Self.isNamed(Self.learner, in: Self.database(box)) == [])
             #expect(try Self.isNamed("Ada%20Lovelace-0xDEAD", in: Self.database(box)) == [])
             #expect(try Self.isNamed("other learner 1", in: Self.database(box)) != [])
             #expect(try box.queries.targets()[0].condition.lastFailure?.text == "")
             #expect(try box.queries.otherTraces(of: Self.learner) == [])
-            #expect(try box.outbox.erase(user: Self.learner, isForced: false) == ErasedReports())
+            #expect(try box.outbox.erasure.erase(user: Self.learner, isForced: false) == ErasedReports())
             let left = try box.queries.reports(ReportSelection(), after: nil, limit: 9_999)
             #expect(left.count == before.rows.values.reduce(0, +) - count)
             #expect(!left.contains { $0.record.user == Self.learner })
@@ -84,10 +84,10 @@ import Testing
             let reader = try box.store.queries()
             try reader.consistently {
                 _ = try reader.account()
-                _ = try box.outbox.erase(user: Self.learner, isForced: true)
-                #expect(try !box.outbox.scrub())
+                _ = try box.outbox.erasure.erase(user: Self.learner, isForced: true)
+                #expect(try !box.outbox.erasure.scrub())
             }
-            #expect(try box.outbox.scrub())
+            #expect(try box.outbox.erasure.scrub())
             #expect(try Self.isNamed(Self.learner, in: Self.database(box)) == [])
         }
     }
@@ -98,10 +98,10 @@ import Testing
             let rest = try box.add(user: "c")
             let inFlightBatch = try box.begin("one", [own, other], rest: [rest])
             for user in ["a", "c"] {
-                let error = lectureError { _ = try box.outbox.erase(user: user, isForced: false) }
+                let error = lectureError { _ = try box.outbox.erasure.erase(user: user, isForced: false) }
                 #expect(error?.code == .reportsUnderWay)
             }
-            let erased = try box.outbox.erase(user: "a", isForced: true)
+            let erased = try box.outbox.erasure.erase(user: "a", isForced: true)
             #expect(erased.reports == [.pending: 1] && erased.inFlightBatches == 1 && erased.sessions == 1)
             #expect(try box.inFlightBatches() == 0)
             #expect(try [other, rest].map { try box.state($0) } == [.pending, .pending])
@@ -120,18 +120,18 @@ import Testing
             try Self.fill(box)
             let path = box.store.directory.file("copy.db")
             try StoreMaintenance.backup(box.store.location, to: path)
-            try box.outbox.recordBackup(path, made: box.now)
-            try box.outbox.recordBackup("/elsewhere", made: box.now)
-            try box.outbox.recordBackup(path, made: box.now + .seconds(1))
-            #expect(try box.outbox.backups().map(\.path).sorted() == ["/elsewhere", path].sorted())
-            #expect(try box.outbox.backups().first { $0.path == path }?.made == box.now + .seconds(1))
-            try box.outbox.forgetBackup("/elsewhere")
-            #expect(try box.outbox.backups().map(\.path) == [path])
+            try box.outbox.backups.record(path, made: box.now)
+            try box.outbox.backups.record("/elsewhere", made: box.now)
+            try box.outbox.backups.record(path, made: box.now + .seconds(1))
+            #expect(try box.outbox.backups.all().map(\.path).sorted() == ["/elsewhere", path].sorted())
+            #expect(try box.outbox.backups.all().first { $0.path == path }?.made == box.now + .seconds(1))
+            try box.outbox.backups.forget("/elsewhere")
+            #expect(try box.outbox.backups.all().map(\.path) == [path])
             #expect(try Self.isNamed(Self.learner, in: path) == [""])
-            let result = try SQLiteOutbox.erase(inBackup: path, user: Self.learner)
+            let result = try ReportErasure.erase(inBackup: path, user: Self.learner)
             #expect(result.erased.sessions == 40 && result.traces == [])
             #expect(try Self.isNamed(Self.learner, in: path) == [])
-            #expect(try SQLiteOutbox.erase(inBackup: path, user: Self.learner).erased == ErasedReports())
+            #expect(try ReportErasure.erase(inBackup: path, user: Self.learner).erased == ErasedReports())
             let copy = try Connection(path: path, access: .immutable)
             #expect(try copy.integrityFindings() == [])
             #expect(try box.queries.account().erased == 0, "the store itself is another file")
@@ -145,7 +145,7 @@ import Testing
             path: "Fixtures/schema-\(number).sqlite")
         let path = directory.file("old.db")
         try FileManager.default.copyItem(at: fixture, to: URL(filePath: path))
-        let result = try SQLiteOutbox.erase(inBackup: path, user: "learner")
+        let result = try ReportErasure.erase(inBackup: path, user: "learner")
         #expect(result.erased == ErasedReports())
         #expect(result.traces == (number == "0002" ? ["licence of completed"] : []))
         #expect(try Connection(path: path, access: .immutable).pragmaNumber("user_version") == Int64(number))
@@ -155,11 +155,11 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.file("no.db")
         for missing in [path, directory.file("no/such.db")] {
-            let error = lectureError { _ = try SQLiteOutbox.erase(inBackup: missing, user: "a") }
+            let error = lectureError { _ = try ReportErasure.erase(inBackup: missing, user: "a") }
             #expect(error?.code == .openStore)
         }
         try Connection(path: path, access: .create).run(script: "CREATE TABLE t(x)")
-        let error = lectureError { _ = try SQLiteOutbox.erase(inBackup: path, user: "a") }
+        let error = lectureError { _ = try ReportErasure.erase(inBackup: path, user: "a") }
         #expect(error?.code == .storeForeign)
     }
 

@@ -91,17 +91,17 @@ import Testing
             let waits = try box.add("waits")
             var selection = ReportSelection()
             selection.ids = ["r1", "waits", "unknown", "r1"]
-            #expect(try box.outbox.revive(selection, now: box.now) == 1)
+            #expect(try box.outbox.upkeep.revive(selection, now: box.now) == 1)
             selection = ReportSelection()
             selection.reason = .tooLarge
-            #expect(try box.outbox.revive(selection, now: box.now) == 1)
+            #expect(try box.outbox.upkeep.revive(selection, now: box.now) == 1)
             selection = ReportSelection()
             selection.until = OutboxFixture.record("").wall
-            #expect(try box.outbox.revive(selection, now: box.now) == 0)
+            #expect(try box.outbox.upkeep.revive(selection, now: box.now) == 0)
             selection.states = [.delivered]
             selection.until = nil
-            #expect(try box.outbox.revive(selection, now: box.now) == 0)
-            #expect(try box.outbox.revive(ReportSelection(), now: box.now) == 2)
+            #expect(try box.outbox.upkeep.revive(selection, now: box.now) == 0)
+            #expect(try box.outbox.upkeep.revive(ReportSelection(), now: box.now) == 2)
             #expect(try (reports + [waits]).allSatisfy { try box.state($0) == .pending })
             #expect(try box.stored(reports[0]).record.reason == nil)
             #expect(try box.stored(reports[0]).answer?.status == 400)
@@ -118,19 +118,19 @@ import Testing
             try box.outbox.end(inFlightBatch, owner: box.owner)
             try box.outbox.supersede([reports[2]], now: box.now)
             let after = box.now + .milliseconds(1)
-            #expect(try box.outbox.prune(before: box.now, limit: 9) == 0)
-            #expect(try box.outbox.prune(before: after, limit: 9) == 1, "what may count again is kept")
+            #expect(try box.outbox.upkeep.prune(before: box.now, limit: 9) == 0)
+            #expect(try box.outbox.upkeep.prune(before: after, limit: 9) == 1, "what may count again is kept")
             try box.accept(try box.begin("two", [reports[3], reports[4], waits]), [reports[3], reports[4], waits])
-            #expect(try box.outbox.prune(before: after, limit: 2) == 2)
-            #expect(try box.outbox.prune(before: after, limit: 9) == 2)
-            #expect(try box.outbox.prune(before: after, limit: 9) == 0)
+            #expect(try box.outbox.upkeep.prune(before: after, limit: 2) == 2)
+            #expect(try box.outbox.upkeep.prune(before: after, limit: 9) == 2)
+            #expect(try box.outbox.upkeep.prune(before: after, limit: 9) == 0)
             let account = try box.queries.account()
             #expect(account.pruned == 5 && account.rows == [.dead: 1])
             var selection = ReportSelection()
             selection.states = [.dead]
-            #expect(try box.outbox.revive(selection, now: box.now) == 1)
+            #expect(try box.outbox.upkeep.revive(selection, now: box.now) == 1)
             try box.accept(try box.begin("three", [reports[1]]), [reports[1]])
-            #expect(try box.outbox.prune(before: after, limit: 9) == 1)
+            #expect(try box.outbox.upkeep.prune(before: after, limit: 9) == 1)
             let queues = try box.store.index.connection.first("SELECT count(*) FROM lms_lane") { $0.int(0) }
             #expect(queues == 0, "an empty queue still names a learner")
         }
@@ -141,13 +141,13 @@ import Testing
             let (first, second, third) = (try box.add(), try box.add(session: "2"), try box.add(session: "3"))
             _ = try box.begin("one", [first])
             let happened = OutboxFixture.record("").wall
-            #expect(try box.outbox.expire(before: happened, now: box.now) == 0)
+            #expect(try box.outbox.upkeep.expire(before: happened, now: box.now) == 0)
             box.store.now = happened + .seconds(60)
             let revived = try box.begin("two", [third])
             try box.refuse(revived, [third])
             try box.outbox.end(revived, owner: box.owner)
-            #expect(try box.outbox.revive(ReportSelection(), now: box.now) == 1)
-            #expect(try box.outbox.expire(before: box.now, now: box.now) == 1)
+            #expect(try box.outbox.upkeep.revive(ReportSelection(), now: box.now) == 1)
+            #expect(try box.outbox.upkeep.expire(before: box.now, now: box.now) == 1)
             #expect(try [first, second, third].map { try box.state($0) } == [.leased, .expired, .pending])
         }
     }

@@ -9,9 +9,9 @@ import Testing
 @Suite struct OutboxPlanTests {
     /// Each statement, and the indices it must use.
     private static let statements: [(sql: String, uses: [String])] = [
-        (SQLiteOutbox.readyQueues, ["lms_lane_ready"]), (SQLiteOutbox.readyQueuesOf, ["lms_lane_ready"]),
+        (SQLiteOutbox.readyQueues, ["lms_lane_ready"]), (ReportRedirection.readyQueuesOf, ["lms_lane_ready"]),
         (SQLiteOutbox.openRows, ["report_lane"]), (SQLiteOutbox.dueInFlightBatches, ["lms_flight_target"]),
-        (SQLiteOutbox.nextInFlightBatch, ["lms_flight_target"]), (SQLiteOutbox.endedRows, ["report_ended"]),
+        (SQLiteOutbox.nextInFlightBatch, ["lms_flight_target"]), (ReportUpkeep.endedRows, ["report_ended"]),
     ]
 
     @Test(arguments: statements.indices)

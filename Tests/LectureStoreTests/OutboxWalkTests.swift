@@ -101,7 +101,7 @@ import Testing
         case 13: try supersedeOrRestore(walker, &world, box, &dice)
         case 14:
             let count = world.reports.values.count { $0.state == .dead }
-            #expect(try walker.outbox.revive(ReportSelection(), now: box.now) == count)
+            #expect(try walker.outbox.upkeep.revive(ReportSelection(), now: box.now) == count)
             for (id, known) in world.reports where known.state == .dead { world.reports[id]?.state = .pending }
         case 15: try die(&walker, &world, box)
         case 16: try readdress(walker, &world, box, &dice)
@@ -110,7 +110,7 @@ import Testing
         default:
             let waiting = world.reports.filter { $0.value.state == .pending && $0.value.inFlightBatch == nil }
             let before = box.now + .seconds(1)
-            #expect(try walker.outbox.expire(before: before, now: box.now) == waiting.count)
+            #expect(try walker.outbox.upkeep.expire(before: before, now: box.now) == waiting.count)
             for id in waiting.keys { world.reports[id]?.state = .expired }
         }
     }
@@ -267,7 +267,7 @@ import Testing
     ) throws {
         let limit = Int.random(in: 0...9, using: &dice)
         let before = Set(world.reports.keys)
-        let count = try walker.outbox.prune(before: box.now + .seconds(-20), limit: limit)
+        let count = try walker.outbox.upkeep.prune(before: box.now + .seconds(-20), limit: limit)
         #expect(count <= limit)
         let left = Set(try box.store.index.connection.query("SELECT id FROM report") { $0.id(0, OutboxTable.self) })
         let gone = before.subtracting(left)
@@ -284,7 +284,7 @@ import Testing
         let user = "u\(Int.random(in: 0..<5, using: &dice))"
         let isForced = Bool.random(using: &dice)
         let inFlightBatches = Set(world.reports.values.filter { $0.user == user }.compactMap(\.inFlightBatch))
-        let error = lectureError { _ = try walker.outbox.erase(user: user, isForced: isForced) }
+        let error = lectureError { _ = try walker.outbox.erasure.erase(user: user, isForced: isForced) }
         #expect(error?.code == (isForced || inFlightBatches.isEmpty ? nil : .reportsUnderWay))
         guard error == nil else { return }
         for inFlightBatch in inFlightBatches { world.dissolve(inFlightBatch) }

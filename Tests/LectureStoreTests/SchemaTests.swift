@@ -130,7 +130,9 @@ import Testing
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
         let outbox = SQLiteOutbox(index: index)
         #expect(
-            try outbox.backups() == [BackupCopy(path: "/backup/a.db", made: Timestamp(milliseconds: 1_700_000_000_130))]
+            try outbox.backups.all() == [
+                BackupCopy(path: "/backup/a.db", made: Timestamp(milliseconds: 1_700_000_000_130))
+            ]
         )
         let target = try #require(try outbox.targets().first)
         #expect(target.open == 2 && target.condition.suspension == .unauthorized)

@@ -93,7 +93,7 @@ extension LectureManager.Reports {
     public func forgetCopy(_ path: String) throws(LectureError) {
         try LectureError.only {
             if isClosed { throw LectureError(.closing) }
-            try outbox().forgetBackup(try StoreTools.place(path))
+            try outbox().backups.forget(try StoreTools.place(path))
         }
     }
 }
@@ -109,7 +109,7 @@ private struct LearnerErasure {
     func foresee() throws -> ErasureReceipt {
         var receipt = ErasureReceipt(isDryRun: true)
         try count(&receipt)
-        receipt.copies = try outbox.backups().map { ErasureReceipt.Copy(path: $0.path, reports: 0, problem: nil) }
+        receipt.copies = try outbox.backups.all().map { ErasureReceipt.Copy(path: $0.path, reports: 0, problem: nil) }
         receipt.traces = try queries.otherTraces(of: user).map { ErasureReceipt.Trace(place: $0, count: 1) }
         return receipt
     }
@@ -117,13 +117,13 @@ private struct LearnerErasure {
     /// Erases the learner, and searches what is left.
     func run(isForced: Bool) throws -> ErasureReceipt {
         var receipt = ErasureReceipt(isDryRun: false)
-        let erased = try outbox.erase(user: user, isForced: isForced)
+        let erased = try outbox.erasure.erase(user: user, isForced: isForced)
         (receipt.reports, receipt.sessions, receipt.requests) = (
             erased.reports, erased.sessions, erased.inFlightBatches
         )
         // A reader may block the log; the search below then reports what is left in it.
-        _ = try outbox.scrub()
-        for copy in try outbox.backups() { erase(inCopy: copy.path, &receipt) }
+        _ = try outbox.erasure.scrub()
+        for copy in try outbox.backups.all() { erase(inCopy: copy.path, &receipt) }
         receipt.traces += try queries.otherTraces(of: user).map { ErasureReceipt.Trace(place: $0, count: 1) }
         guard user.utf8.count >= LearnerSpelling.wordLength else { return receipt }
         receipt.isSearched = true
@@ -155,7 +155,7 @@ private struct LearnerErasure {
 
     private func erase(inCopy path: String, _ receipt: inout ErasureReceipt) {
         do {
-            let (erased, traces) = try SQLiteOutbox.erase(inBackup: path, user: user)
+            let (erased, traces) = try ReportErasure.erase(inBackup: path, user: user)
             let reports = erased.reports.values.reduce(0, +)
             receipt.copies.append(ErasureReceipt.Copy(path: path, reports: reports, problem: nil))
             receipt.traces += traces.map { ErasureReceipt.Trace(place: "\(path): \($0)", count: 1) }

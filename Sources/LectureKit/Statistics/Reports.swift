@@ -184,7 +184,7 @@ extension LectureManager.Reports {
         let service = try openService()
         let outbox = try outbox()
         let days = configuration.statistics.expireDays
-        if let days { _ = try outbox.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
+        if let days { _ = try outbox.upkeep.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
         let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
         let attempts = options.attempts ?? core.state.attemptsOfBatches
@@ -218,7 +218,7 @@ extension LectureManager.Reports {
 
     private func prune(_ outbox: SQLiteOutbox) throws {
         let before = clock.now() + .seconds(-max(0, configuration.statistics.keepDays) * 86_400)
-        while try outbox.prune(before: before, limit: Self.rowsPrunedAtOnce) == Self.rowsPrunedAtOnce {}
+        while try outbox.upkeep.prune(before: before, limit: Self.rowsPrunedAtOnce) == Self.rowsPrunedAtOnce {}
     }
 
     /// Makes dead letters due again for the next call that sends.
@@ -232,7 +232,7 @@ extension LectureManager.Reports {
             var count = 0
             let (outbox, now) = (try outbox(), clock.now())
             try outbox.transaction {
-                for selection in try selections(query) { count += try outbox.revive(selection, now: now) }
+                for selection in try selections(query) { count += try outbox.upkeep.revive(selection, now: now) }
             }
             return count
         }

@@ -6,12 +6,8 @@ package protocol StatisticsOutbox: AnyObject {
     /// Runs `body` as one durable transaction.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result
 
-    // MARK: Storing
-
     // MARK: Targets
 
-    /// The number of a target, which is created when it is new.
-    func target(_ address: ReportRecord.Target) throws -> TargetID
     /// All targets, by their numbers.
     func targets() throws -> [TargetEntry]
     /// Stores the condition of a target: failures, wait, suspension, limit of bytes and last answer.
@@ -117,9 +113,6 @@ package protocol StatisticsOutbox: AnyObject {
     /// - Returns: how many reports got a corrected time.
     /// - Throws: ``LectureError``.
     func correct(bootID: String, epoch: Timestamp) throws -> Int
-
-    // MARK: Operators
-
 }
 
 // MARK: - Values

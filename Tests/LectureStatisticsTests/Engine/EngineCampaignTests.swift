@@ -169,7 +169,7 @@ struct EngineCampaignTests {
         var selection = ReportSelection()
         selection.states = [.dead]
         let outbox = world.process.outbox.inner
-        #expect(try outbox.transaction { try outbox.revive(selection, now: world.clock.now()) } == poison.count)
+        #expect(try outbox.transaction { try outbox.upkeep.revive(selection, now: world.clock.now()) } == poison.count)
         #expect(try world.send().delivered == poison.count && world.lms.breaches.isEmpty)
     }
 }

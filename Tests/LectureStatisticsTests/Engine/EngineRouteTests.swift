@@ -94,7 +94,7 @@ struct EngineRouteTests {
         world.lms.answer(422, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
         #expect(try world.send().dead == 1)
         let outbox = world.process.outbox.inner
-        #expect(try outbox.transaction { try outbox.revive(ReportSelection(), now: world.clock.now()) } == 1)
+        #expect(try outbox.transaction { try outbox.upkeep.revive(ReportSelection(), now: world.clock.now()) } == 1)
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 1)
         #expect(world.lms.breaches.isEmpty && world.lms.effects == ["a"])
@@ -109,7 +109,7 @@ struct EngineRouteTests {
         world.begin()
         world.run(for: .seconds(1)) { _ in !world.lms.requests.isEmpty }
         _ = try world.process.outbox.inner.transaction {
-            try world.process.outbox.inner.erase(user: "kim", isForced: true)
+            try world.process.outbox.inner.erasure.erase(user: "kim", isForced: true)
         }
         #expect(world.run { !$0.process.ends.isEmpty })
         #expect(try world.state("a") == nil && world.state("b") == .dead && world.isConserved())

@@ -52,11 +52,11 @@ struct StoredMachineTests {
         case .release: try outbox.release(inFlightBatch, owner: owner)
         case .accept: try outbox.settle(inFlightBatch, [id], dead: nil, answer: answer, now: now)
         case .refuse: try outbox.settle(inFlightBatch, [id], dead: .refused, answer: answer, now: now)
-        case .revive: _ = try outbox.revive(ReportSelection(), now: now)
+        case .revive: _ = try outbox.upkeep.revive(ReportSelection(), now: now)
         case .supersede: try outbox.supersede([id], now: now)
         case .restore: try outbox.restore([id])
         case .expire:
-            _ = try outbox.expire(before: now + .seconds(1), now: now)
+            _ = try outbox.upkeep.expire(before: now + .seconds(1), now: now)
         }
     }
 

@@ -35,7 +35,6 @@ final class FailingOutbox: StatisticsOutbox {
         }
     }
 
-    func target(_ address: ReportRecord.Target) throws -> TargetID { try inner.target(address) }
     func targets() throws -> [TargetEntry] {
         try fail()
         return try inner.targets()
