@@ -39,9 +39,9 @@ enum LedgerBenchmark {
             _ = try queries.licences(deadlineBefore: nil, after: nil, limit: 50)
         }
         let owner = try index.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
-        let run = try ledger.beginRenewal(.all, .renewal, now: now).run
+        let run = try ledger.renewals.begin(.all, .renewal, now: now).run
         try StoreBenchmark.repeated("licence claim and settle ten", note: "10 of \(count) wanted, 2 transactions") {
-            let claimed = try ledger.claimRenewals(run, owner: owner, limit: 10, now: now)
+            let claimed = try ledger.renewals.claim(run, owner: owner, limit: 10, now: now)
             try ledger.transaction {
                 for entry in claimed { try renew(entry, in: run, ledger) }
                 _ = try ledger.append(time(1), source: .server)
@@ -59,7 +59,7 @@ enum LedgerBenchmark {
         var renewed = entry
         renewed.record?.policy.expiresAt = now + .milliseconds(100 * day)
         try ledger.store(renewed)
-        try ledger.settleRenewal(run, entry.key, error: nil)
+        try ledger.renewals.settle(run, entry.key, error: nil)
     }
 
     private static func fill(_ ledger: SQLiteLicenceLedger, count: Int) throws -> LedgerAnchor? {

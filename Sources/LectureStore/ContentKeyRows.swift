@@ -1,36 +1,39 @@
 package import LectureModel
 import LectureSQLite
 
-// Table content_key: the keys of sealed files.
+/// The wrapped keys of sealed files. Table content_key.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct ContentKeyRows: ContentKeyStore {
+    let connection: Connection
 
-extension SQLiteLicenceLedger {
-    private static let keyColumns = "wrapped, purpose, granting_keys"
+    private static let columns = "wrapped, purpose, granting_keys"
 
-    private static func key(_ row: borrowing Row) throws -> WrappedKey {
+    private static func wrappedKey(_ row: borrowing Row) throws -> WrappedKey {
         WrappedKey(
             wrapped: row.blob(0), purpose: try row.enumeration(1, SealPurpose.self),
             grantingKeys: row.isNull(2) ? nil : GrantingKeys(stored: row.text(2)))
     }
 
     /// The wrapped key of a lecture.
-    package func contentKey(_ content: ContentID) throws -> WrappedKey? {
+    package func key(_ content: ContentID) throws -> WrappedKey? {
         try connection.first(
-            "SELECT \(Self.keyColumns) FROM content_key WHERE content_id = ?", content
-        ) { try Self.key($0) }
+            "SELECT \(Self.columns) FROM content_key WHERE content_id = ?", content
+        ) { try Self.wrappedKey($0) }
     }
 
     /// The wrapped key of the lecture with this key.
-    package func contentKey(of key: ContentKey) throws -> WrappedKey? {
+    package func key(of key: ContentKey) throws -> WrappedKey? {
         try connection.first(
             """
-            SELECT \(Self.keyColumns) FROM content_key
+            SELECT \(Self.columns) FROM content_key
             WHERE content_id = (SELECT id FROM content WHERE content.key = ?)
             """, key
-        ) { try Self.key($0) }
+        ) { try Self.wrappedKey($0) }
     }
 
     /// The lectures whose licence, or the key of whose media, names a granting key.
-    package func keysCovered(by signer: String, after key: ContentKey?, limit: Int) throws -> [ContentKey] {
+    package func keys(coveredBy signer: String, after key: ContentKey?, limit: Int) throws -> [ContentKey] {
         // Thumbprints all have the same length, so that none is part of another.
         try connection.query(
             """
@@ -45,7 +48,7 @@ extension SQLiteLicenceLedger {
     }
 
     /// Stores the wrapped key of a lecture; never replaces one: files sealed under it could not be opened any more.
-    package func setContentKey(_ content: ContentID, _ key: WrappedKey, now: Timestamp) throws {
+    package func add(_ content: ContentID, _ key: WrappedKey, now: Timestamp) throws {
         try connection.execute(
             """
             INSERT INTO content_key(content_id, wrapped, purpose, granting_keys, made_ms) VALUES (?, ?, ?, ?, ?)
@@ -60,7 +63,7 @@ extension SQLiteLicenceLedger {
     ///   - old: what is stored.
     ///   - new: the same key, bound to other granting keys.
     /// - Throws: ``LectureError``.
-    package func rewrapContentKey(of key: ContentKey, _ old: WrappedKey, as new: WrappedKey) throws {
+    package func rewrap(of key: ContentKey, _ old: WrappedKey, as new: WrappedKey) throws {
         try connection.execute(
             """
             UPDATE content_key SET wrapped = ?, granting_keys = ?

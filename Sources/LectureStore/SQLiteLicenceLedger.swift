@@ -31,10 +31,10 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     let connection: Connection
     let codes: LedgerCodes
     let rows: LicenceRows
+    /// Batch renewals.
+    package let renewals: RenewalRows
     /// The newest revision named by an anchor: no row reuses a number.
     var floor: Int64 = 0
-    /// The owners for which this process claims renewals: their claims are not elsewhere.
-    var claimants: Set<OwnerID> = []
     private var pending: Pending?
 
     /// Shares the connection of the store's writer.
@@ -47,6 +47,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         connection = index.connection
         codes = LedgerCodes(authenticator, store: try index.identity().uuid)
         rows = LicenceRows(connection: connection, codes: codes)
+        renewals = RenewalRows(rows)
     }
 
     /// Runs `body` as one durable transaction; it may also be one of the index.
@@ -57,6 +58,14 @@ package final class SQLiteLicenceLedger: LicenceLedger {
             return result
         }
     }
+
+    // MARK: Other subjects
+
+    /// Callbacks still to be sent to servers.
+    package var callbacks: PendingCallbackRows { PendingCallbackRows(connection: connection) }
+
+    /// The keys of sealed files.
+    package var contentKeys: ContentKeyRows { ContentKeyRows(connection: connection) }
 
     // MARK: The sum
 
@@ -119,9 +128,6 @@ package final class SQLiteLicenceLedger: LicenceLedger {
             """, signer, unknown
         ) { _ in true } ?? false
     }
-
-    /// How many have a deadline before a moment.
-    package func count(deadlineBefore before: Timestamp?) throws -> Int { try rows.count(deadlineBefore: before) }
 
     /// Stores a licence with its code.
     ///

@@ -31,7 +31,7 @@ struct EngineKeyBindingTests {
     /// Seals a lecture's media, with a key that is bound to nothing yet.
     private static func seal(_ world: LicenceWorld, _ content: ContentID, _ key: ContentKey) throws -> Sealed {
         let (cipher, wrapped) = try world.vault.newCipher(for: key, purpose: .licensed)
-        try world.ledger.setContentKey(content, wrapped, now: world.clock.now())
+        try world.ledger.contentKeys.add(content, wrapped, now: world.clock.now())
         let header = try cipher.newHeader()
         var box = [UInt8](repeating: 0, count: 3 + 16)
         let sealer = try cipher.sealer(header: header, sealedBefore: [])
@@ -43,7 +43,7 @@ struct EngineKeyBindingTests {
 
     /// Whether the stored key still opens what was sealed.
     private static func opens(_ world: LicenceWorld, _ sealed: Sealed) throws -> Bool {
-        let stored = try #require(try world.ledger.contentKey(sealed.content))
+        let stored = try #require(try world.ledger.contentKeys.key(sealed.content))
         let opener = try world.vault.cipher(stored, for: sealed.key).opener(header: sealed.header)
         var plain = [UInt8](repeating: 0, count: 3)
         try unsafe sealed.box.withUnsafeBytes { box in
@@ -53,7 +53,7 @@ struct EngineKeyBindingTests {
     }
 
     private static func bound(_ world: LicenceWorld, _ sealed: Sealed) throws -> GrantingKeys? {
-        try #require(try world.ledger.contentKey(sealed.content)).grantingKeys
+        try #require(try world.ledger.contentKeys.key(sealed.content)).grantingKeys
     }
 
     /// A lecture with sealed media that its server has granted twice.

@@ -111,7 +111,7 @@ struct EnginePlayTests {
         try world.ledger.transaction {
             try world.ledger.forget(waiting)
             _ = try world.ledger.append(TimeLedger(first: world.reading).row, source: .clocks)
-            try world.ledger.setContentKey(
+            try world.ledger.contentKeys.add(
                 content, WrappedKey(wrapped: Array(repeating: 1, count: 40), purpose: .licensed), now: world.clock.now()
             )
         }

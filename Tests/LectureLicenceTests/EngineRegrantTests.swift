@@ -65,7 +65,7 @@ struct EngineRegrantTests {
     @Test func `a licence accepted again before its turn is not requested`() throws {
         let world = try suspected(["a"])
         // A run that was started and interrupted; a check with a reset came between.
-        _ = try world.ledger.beginRenewal(.all, .regrant, now: world.clock.now())
+        _ = try world.ledger.renewals.begin(.all, .regrant, now: world.clock.now())
         world.server.behave { request, _ in
             .payload(FakeServer.permit(request.items, #""content_expire_reset":1"#))
         }

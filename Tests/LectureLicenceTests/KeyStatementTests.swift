@@ -98,15 +98,15 @@ struct KeyStatementTests {
         let key = try world.licensed("a") { $0.grantingKeys = keys }
         let content = try #require(world.contents.ids[key])
         let (_, wrapped) = try world.vault.newCipher(for: key, purpose: .licensed, boundTo: keys)
-        try world.ledger.setContentKey(content, wrapped, now: world.clock.now())
+        try world.ledger.contentKeys.add(content, wrapped, now: world.clock.now())
         let lost = try world.content("lost")
         let (_, alone) = try world.vault.newCipher(for: lost, purpose: .licensed, boundTo: keys)
         let other = try #require(world.contents.ids[lost])
-        try world.ledger.setContentKey(other, alone, now: world.clock.now())
+        try world.ledger.contentKeys.add(other, alone, now: world.clock.now())
         #expect(try world.engine.changeKeys(try Self.order(), from: Self.old).changed == 2)
         for key in [key, lost] {
             let content = try #require(world.contents.ids[key])
-            let stored = try #require(try world.ledger.contentKey(content))
+            let stored = try #require(try world.ledger.contentKeys.key(content))
             #expect(try stored.grantingKeys?.answers == [Self.new] && world.vault.opens(stored))
         }
         #expect(try !world.engine.judge(key, forPlay: false).reasons.contains(.otherKey))

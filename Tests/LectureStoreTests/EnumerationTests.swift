@@ -52,8 +52,8 @@ import Testing
             "content_removal"
         ),
         ("SELECT \(ContentColumns.media) FROM content", "version_current"),
-        (SQLiteLicenceLedger.dueRenewals(RenewalRunID(1), .fresh), "renewal_fresh"),
-        (SQLiteLicenceLedger.dueRenewals(RenewalRunID(1), .over), "renewal_waiting"),
+        (RenewalRows.dueRenewals(RenewalRunID(1), .fresh), "renewal_fresh"),
+        (RenewalRows.dueRenewals(RenewalRunID(1), .over), "renewal_waiting"),
         (SQLiteOutbox.openRows, "report_lane"), (ReportStatements.moveFreeRows, "report_lane"),
         (ReportUpkeep.endedRows, "report_ended"),
     ]

@@ -10,6 +10,7 @@ extension SQLiteLicenceLedger {
     func entries(deadlineBefore before: Timestamp?, limit: Int) throws -> [LicenceEntry] {
         try rows.entries(deadlineBefore: before, limit: limit)
     }
+    func count(deadlineBefore before: Timestamp?) throws -> Int { try rows.count(deadlineBefore: before) }
     func attempts(_ key: ContentKey, limit: Int) throws -> [LicenceAttempt] { try rows.attempts(key, limit: limit) }
     func pendingCallbacks(limit: Int) throws -> [PendingCallback] { try rows.pendingCallbacks(limit: limit) }
     func candidates(

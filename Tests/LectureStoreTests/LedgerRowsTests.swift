@@ -279,19 +279,19 @@ import Testing
         try store.fill([("a", 1_000), ("b", 2_000), ("c", nil)])
         #expect(try store.ledger.hasBelievedLicences() && store.ledger.hasOwnRows())
         #expect(try store.ledger.candidates(.all, .regrant, now: store.now).isEmpty)
-        #expect(try store.ledger.beginRenewal(.all, .regrant, now: store.now).total == 0)
+        #expect(try store.ledger.renewals.begin(.all, .regrant, now: store.now).total == 0)
         try store.commit { try store.ledger.store(store.licence("b", deadline: 2_000) { $0.suspicion = .copied }) }
         let keys = [try ContentKey("a"), try ContentKey("b")]
         for selection in [RenewalSelection.all, .keys(keys), .expired] {
             #expect(try store.ledger.candidates(selection, .regrant, now: store.now).map(\.key.text) == ["b"])
         }
         // The two kinds of runs are distinguished.
-        let (run, total, _, _) = try store.ledger.beginRenewal(.all, .regrant, now: store.now)
+        let (run, total, _, _) = try store.ledger.renewals.begin(.all, .regrant, now: store.now)
         #expect(total == 1)
-        #expect(try store.ledger.beginRenewal(.all, .renewal, now: store.now).total == 3)
-        #expect(try store.ledger.renewedKeys(run).isEmpty)
-        try store.ledger.settleRenewal(run, keys[1], error: nil)
-        #expect(try store.ledger.renewedKeys(run) == [keys[1]])
+        #expect(try store.ledger.renewals.begin(.all, .renewal, now: store.now).total == 3)
+        #expect(try store.ledger.renewals.renewedKeys(run).isEmpty)
+        try store.ledger.renewals.settle(run, keys[1], error: nil)
+        #expect(try store.ledger.renewals.renewedKeys(run) == [keys[1]])
         #expect(try store.ledger.hasBelievedLicences())
         try store.removeContent("a")
         try store.removeContent("c")
@@ -425,25 +425,25 @@ import Testing
     func contentKeys() throws {
         let store = try LedgerFixture()
         let content = try store.addContent("a")
-        #expect(try store.ledger.contentKey(content) == nil)
+        #expect(try store.ledger.contentKeys.key(content) == nil)
         for byte in [UInt8(1), 2] {
-            try store.ledger.setContentKey(
+            try store.ledger.contentKeys.add(
                 content,
                 WrappedKey(
                     wrapped: [UInt8](repeating: byte, count: 40), purpose: byte == 1 ? .licensed : .unlicensed),
                 now: store.now)
         }
-        let key = try #require(try store.ledger.contentKey(content))
+        let key = try #require(try store.ledger.contentKeys.key(content))
         #expect(key.wrapped == [UInt8](repeating: 1, count: 40) && key.purpose == .licensed)
         try store.removeContent("a")
-        #expect(try store.ledger.contentKey(content) == nil)
+        #expect(try store.ledger.contentKeys.key(content) == nil)
     }
 
     @Test("A backup contains the ledger: it is the same store for the same anchor")
     func backup() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", nil)])
-        try store.ledger.addPendingCallback(try ContentKey("a"), kind: 2, now: store.now)
+        try store.ledger.callbacks.add(try ContentKey("a"), kind: 2, now: store.now)
         let copy = StoreLocation(directory: store.directory.file("copy"))
         _ = try copy.make()
         try StoreMaintenance.backup(store.location, to: "\(copy.directory)/lecturekit.db")
@@ -475,7 +475,7 @@ import Testing
         let store = try LedgerFixture()
         try store.fill([("a", 1_000), ("b", nil)])
         for _ in 0..<2 { try store.commit {} }
-        _ = try store.ledger.beginRenewal(.all, .renewal, now: store.now)
+        _ = try store.ledger.renewals.begin(.all, .renewal, now: store.now)
         #expect(try StoreMaintenance.check(store.location) == [])
         try store.tamper(damage)
         let findings = try StoreMaintenance.check(store.location)

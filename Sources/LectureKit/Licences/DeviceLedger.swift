@@ -88,7 +88,7 @@ final class DeviceLedger: @unchecked Sendable {
     /// - Returns: the seal; also for unsealed media, which this device can open.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
     func seal(of key: ContentKey) throws -> Seal {
-        guard let stored = try ledger.contentKey(of: key) else { return Seal() }
+        guard let stored = try ledger.contentKeys.key(of: key) else { return Seal() }
         guard try vault.opens(stored) else { return Seal(isElsewhere: true) }
         return Seal(grantingKeys: stored.grantingKeys)
     }
@@ -100,10 +100,11 @@ final class DeviceLedger: @unchecked Sendable {
     ///   - keys: the granting keys.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
-        guard let stored = try ledger.contentKey(of: key), stored.purpose == .licensed, stored.grantingKeys != keys,
+        guard let stored = try ledger.contentKeys.key(of: key), stored.purpose == .licensed,
+            stored.grantingKeys != keys,
             let bound = try vault.bind(stored, to: keys)
         else { return }
-        try ledger.rewrapContentKey(of: key, stored, as: bound)
+        try ledger.contentKeys.rewrap(of: key, stored, as: bound)
     }
 }
 

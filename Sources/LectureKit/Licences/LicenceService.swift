@@ -246,7 +246,7 @@ final class LicenceService: LoopService, @unchecked Sendable {
     /// How far a renewal came that the next program continues.
     private func unfinished(_ run: RenewalRunID) -> RenewalReport {
         var report = RenewalReport()
-        if let progress = try? ledger.renewalProgress(run) {
+        if let progress = try? ledger.renewals.progress(run) {
             (report.renewed, report.failed) = (progress.renewed, progress.failed)
             report.waiting = progress.wanted + progress.elsewhere
             report.total = report.renewed + report.failed + report.waiting

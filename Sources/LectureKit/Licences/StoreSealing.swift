@@ -31,7 +31,7 @@ final class StoreSealing: ContentSealing {
         let key = item.content.key
         if try index.hasContentKey(item.id) {
             let (ledger, vault) = try keys()
-            guard let stored = try ledger.contentKey(item.id) else { return nil }
+            guard let stored = try ledger.contentKeys.key(item.id) else { return nil }
             return try vault.cipher(stored, for: key)
         }
         let isLicensed = try index.hasLicence(key)
@@ -46,7 +46,7 @@ final class StoreSealing: ContentSealing {
         // A key that was made before the grant is bound with it.
         let keys = isLicensed ? try ledger.entry(key)?.grantingKeys : nil
         let (cipher, wrapped) = try vault.newCipher(for: key, purpose: purpose, boundTo: keys)
-        try ledger.setContentKey(item.id, wrapped, now: clock.now())
+        try ledger.contentKeys.add(item.id, wrapped, now: clock.now())
         return cipher
     }
 }

@@ -37,7 +37,7 @@ extension LicenceEngine: DownloadLicensing {
     package func completed(_ key: ContentKey, now: Timestamp) throws {
         guard var entry = try ledger.entry(key), entry.record?.form == .callback, !entry.source.callbackURL.isEmpty
         else { return }
-        try ledger.addPendingCallback(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
+        try ledger.callbacks.add(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
         addedCallback()
         guard store.isStrict, !entry.owesCompletion else { return }
         entry.owesCompletion = true

@@ -197,7 +197,7 @@ extension LicenceMachine {
                 let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: step.random())
                 return try postponeCallback(callback, error, attempts: callback.attempts + 1, by: delay, &step)
             }
-            try step.store.ledger.settleCallback(callback.id)
+            try step.store.ledger.callbacks.settle(callback.id)
             step.notices.append(.callbackSent(asked.key, error))
         }
     }

@@ -13,7 +13,7 @@ extension LicenceMachine {
         guard settings.sendsPendingCallbacks, callbacks.held.count <= Self.callbacksAtOnce / 2 else { return }
         if let due = callbacks.lookUpAt, due > step.boot { return step.wake(at: due) }
         let limit = Self.callbacksAtOnce - callbacks.held.count
-        let claimed = try step.store.ledger.claimCallbacks(owner: owner, limit: limit, now: step.now)
+        let claimed = try step.store.ledger.callbacks.claim(owner: owner, limit: limit, now: step.now)
         for callback in claimed {
             callbacks.held[callback.id] = callback
             let asked = Asked(key: callback.key, purpose: .pendingCallback(callback))
@@ -28,7 +28,7 @@ extension LicenceMachine {
         }
         callbacks.lookUpAt = nil
         guard claimed.count < limit else { return step.wake(at: step.boot) }
-        guard let next = try step.store.ledger.nextCallback() else {
+        guard let next = try step.store.ledger.callbacks.nextDue() else {
             // Another process may add one.
             callbacks.lookUpAt = step.boot + .seconds(60)
             return
@@ -44,7 +44,7 @@ extension LicenceMachine {
         _ callback: PendingCallback, _ error: LectureError, attempts: Int, by delay: Duration, _ step: inout Step<Self>
     ) throws {
         callbacks.held[callback.id] = nil
-        try step.store.ledger.postponeCallback(
+        try step.store.ledger.callbacks.postpone(
             callback.id, attempts: attempts, until: step.now + delay, now: step.now, error: error)
         let moment = step.boot + delay
         callbacks.lookUpAt = callbacks.lookUpAt.map { min($0, moment) }
@@ -69,7 +69,7 @@ struct CallbackClaims: Sendable {
     /// Releases abandoned claims.
     mutating func releaseAbandoned(_ step: Step<LicenceMachine>) throws {
         for callback in orphans {
-            try step.store.ledger.postponeCallback(
+            try step.store.ledger.callbacks.postpone(
                 callback.id, attempts: callback.attempts, until: step.now, now: step.now,
                 error: callback.error ?? LectureError(.interrupted))
         }

@@ -110,7 +110,7 @@ package struct LicenceTransaction {
         let entry = try ledger.entry(key)
         let content = try store.contents.content(key)
         // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
-        let isSealed = try content.flatMap { try ledger.contentKey($0.id) }?.purpose == .licensed
+        let isSealed = try content.flatMap { try ledger.contentKeys.key($0.id) }?.purpose == .licensed
         var facts = LicenceVerdict.Facts(
             licence: entry?.record, isLicensed: entry != nil || isSealed,
             isMediaComplete: content?.isComplete ?? false, time: time.time, deviceThumbprint: store.device,

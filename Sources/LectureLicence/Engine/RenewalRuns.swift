@@ -24,13 +24,15 @@ struct RenewalRuns: Sendable {
     /// Starts the runs of requested selections, or continues the unfinished ones of the same selections.
     mutating func begin(_ step: inout Step<LicenceMachine>) throws {
         for request in selections {
-            let started = try step.store.ledger.beginRenewal(request.selection, request.kind, now: step.now)
+            let started = try step.store.ledger.renewals.begin(request.selection, request.kind, now: step.now)
             // Requested again while it is running.
             guard runs[started.run] == nil else { continue }
             var run = RunWork(
                 id: started.run, kind: request.kind, total: started.total, done: started.done, started: step.boot)
             if started.done > 0 {
-                for key in try step.store.ledger.renewedKeys(started.run) { try run.tally.count(key, step.context) }
+                for key in try step.store.ledger.renewals.renewedKeys(started.run) {
+                    try run.tally.count(key, step.context)
+                }
             }
             runs[started.run] = run
             step.notices.append(
@@ -57,7 +59,7 @@ struct RenewalRuns: Sendable {
             if run.claimed.count > settings.lookAhead / 2 { continue }
             if run.claimAt.map({ $0 <= step.boot }) ?? true {
                 let limit = settings.lookAhead - run.claimed.count
-                let entries = try step.store.ledger.claimRenewals(id, owner: owner, limit: limit, now: step.now)
+                let entries = try step.store.ledger.renewals.claim(id, owner: owner, limit: limit, now: step.now)
                 run.claim(entries, into: &queues, now: step.now)
                 run.claimAt = entries.count < limit ? try nextLook(at: run, settings, step) : nil
             }
@@ -71,7 +73,7 @@ struct RenewalRuns: Sendable {
     private func nextLook(
         at run: RunWork, _ settings: LicenceSettings, _ step: Step<LicenceMachine>
     ) throws -> BootInstant {
-        let progress = try step.store.ledger.renewalProgress(run.id)
+        let progress = try step.store.ledger.renewals.progress(run.id)
         var moment = step.boot + settings.longestWait
         if let due = progress.nextDue { moment = min(moment, step.boot(of: due)) }
         // Another process's claims may be released when it ends.
@@ -83,12 +85,12 @@ struct RenewalRuns: Sendable {
     private mutating func endIfOver(
         _ run: RunWork, _ settings: LicenceSettings, _ step: inout Step<LicenceMachine>
     ) throws {
-        let progress = try step.store.ledger.renewalProgress(run.id)
+        let progress = try step.store.ledger.renewals.progress(run.id)
         if progress.elsewhere > 0 { return }
         let isDone = progress.wanted == 0
         let waits = progress.nextDue.map { $0 - step.now > settings.longestWait } ?? isDone
         guard isDone || waits else { return }
-        if isDone { try step.store.ledger.endRenewal(run.id, now: step.now) }
+        if isDone { try step.store.ledger.renewals.end(run.id, now: step.now) }
         var summary = RenewalSummary()
         (summary.total, summary.renewed, summary.failed) = (run.total, progress.renewed, progress.failed)
         (summary.waiting, summary.nextDue) = (progress.wanted, progress.nextDue)
@@ -103,7 +105,7 @@ struct RenewalRuns: Sendable {
     mutating func settle(
         _ key: ContentKey, _ id: RenewalRunID, _ error: LectureError?, _ step: inout Step<LicenceMachine>
     ) throws {
-        try step.store.ledger.settleRenewal(id, key, error: error)
+        try step.store.ledger.renewals.settle(id, key, error: error)
         if error == nil, var tally = runs[id]?.tally {
             // Taken out meanwhile, so that the list in it is not copied.
             runs[id]?.tally = RenewalTally()
@@ -123,7 +125,7 @@ struct RenewalRuns: Sendable {
     mutating func release(
         _ key: ContentKey, _ id: RenewalRunID, until: BootInstant?, _ step: Step<LicenceMachine>
     ) throws {
-        try step.store.ledger.releaseRenewal(id, key)
+        try step.store.ledger.renewals.release(id, key)
         guard runs[id] != nil else { return }
         runs[id]?.claimed.remove(key)
         if let claimAt = runs[id]?.claimAt, let until { runs[id]?.claimAt = min(claimAt, until) }
@@ -166,7 +168,7 @@ struct RenewalRuns: Sendable {
 
     /// Releases abandoned claims.
     mutating func releaseAbandoned(_ step: Step<LicenceMachine>) throws {
-        for (run, key) in orphans { try step.store.ledger.releaseRenewal(run, key) }
+        for (run, key) in orphans { try step.store.ledger.renewals.release(run, key) }
         orphans = []
     }
 

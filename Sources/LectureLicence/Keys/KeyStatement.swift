@@ -77,7 +77,7 @@ extension LicenceEngine {
         var changed = 0
         var page: [ContentKey] = []
         let anchor = try writing { transaction in
-            page = try ledger.keysCovered(by: signer, after: last, limit: Self.keyChangesAtOnce)
+            page = try ledger.contentKeys.keys(coveredBy: signer, after: last, limit: Self.keyChangesAtOnce)
             for key in page where statement.contents?.contains(key) ?? true {
                 if try changeKeys(of: key, from: signer, to: statement.newKeys, &transaction) { changed += 1 }
             }
@@ -92,7 +92,7 @@ extension LicenceEngine {
     /// - Returns: whether a licence, or the key of a lecture's media, names it.
     /// - Throws: ``LectureError``: a store's code.
     package func hasLicences(coveredBy signer: String) throws -> Bool {
-        try !ledger.keysCovered(by: signer, after: nil, limit: 1).isEmpty
+        try !ledger.contentKeys.keys(coveredBy: signer, after: nil, limit: 1).isEmpty
     }
 
     private func changeKeys(

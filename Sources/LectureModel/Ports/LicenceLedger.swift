@@ -105,6 +105,20 @@ package enum LedgerFinding: Hashable, Sendable {
 /// anchor records: a row that was changed, removed, or restored from an older copy does not match. So every transaction
 /// that calls ``store(_:)`` or ``forget(_:)`` ends with ``append(_:source:after:)``.
 package protocol LicenceLedger: AnyObject {
+    /// Batch renewals.
+    associatedtype Renewals: RenewalBatches
+    /// Callbacks still to be sent to servers.
+    associatedtype Callbacks: PendingCallbackQueue
+    /// The keys of sealed files.
+    associatedtype Keys: ContentKeyStore
+
+    /// Batch renewals.
+    var renewals: Renewals { get }
+    /// Callbacks still to be sent to servers.
+    var callbacks: Callbacks { get }
+    /// The keys of sealed files.
+    var contentKeys: Keys { get }
+
     /// Runs `body` as one durable transaction.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result
 
@@ -169,18 +183,6 @@ package protocol LicenceLedger: AnyObject {
     /// - Returns: whether there is one.
     /// - Throws: ``LectureError``.
     func hasLicence(forFilesOfOthersThan signer: String, orUnknown unknown: Bool) throws -> Bool
-    /// The lectures whose licence, or the key of whose media, names a granting key, by content key; those of removed
-    /// lectures as well.
-    ///
-    /// - Parameters:
-    ///   - signer: the key's thumbprint.
-    ///   - key: only those after this one; nil from the first one on.
-    ///   - limit: the maximum number.
-    /// - Returns: the lectures.
-    /// - Throws: ``LectureError``.
-    func keysCovered(by signer: String, after key: ContentKey?, limit: Int) throws -> [ContentKey]
-    /// How many licences of existing lectures have a deadline before this moment (nil: all).
-    func count(deadlineBefore before: Timestamp?) throws -> Int
     /// Stores a licence with its code.
     func store(_ entry: LicenceEntry) throws
     /// Stores only the result of the last attempt (attempts, nextAttempt, waitSet, error): no code, no append.
@@ -189,51 +191,6 @@ package protocol LicenceLedger: AnyObject {
     func forget(_ key: ContentKey) throws
     /// Stores a request to a server, and deletes the oldest beyond 20.
     func record(_ attempt: LicenceAttempt, of key: ContentKey) throws
-
-    // MARK: Keys of sealed files
-
-    /// The wrapped key of a lecture.
-    func contentKey(_ content: ContentID) throws -> WrappedKey?
-
-    // MARK: Pending callbacks
-
-    /// Records a callback still to be sent to a server; once.
-    func addPendingCallback(_ key: ContentKey, kind: Int, now: Timestamp) throws
-    /// Claims pending callbacks that are due and not claimed by a live owner.
-    func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback]
-    /// Deletes a callback that was sent.
-    func settleCallback(_ id: PendingCallbackID) throws
-    /// Releases a callback that could not be sent.
-    func postponeCallback(
-        _ id: PendingCallbackID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError) throws
-    /// When the next unclaimed callback is due, the epoch when one was never tried; nil when there is none.
-    func nextCallback() throws -> Timestamp?
-
-    // MARK: Batches
-
-    /// Continues the unfinished run of the same selection, or starts one with all candidates. New candidates are added;
-    /// what was renewed or has failed in it stays so.
-    ///
-    /// - Returns: the run, how many licences it includes, how many of them are done, and whether it was started before.
-    func beginRenewal(
-        _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
-    ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool)
-    /// Claims wanted licences of a run that are due and not claimed by a live owner: the earliest deadline first among
-    /// untried ones, the longest due first among the others.
-    func claimRenewals(
-        _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
-    ) throws -> [LicenceEntry]
-    /// Records that a licence of a run is renewed (error nil) or has failed for this run.
-    func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws
-    /// Returns a licence of a run to the wanted ones.
-    func releaseRenewal(_ run: RenewalRunID, _ key: ContentKey) throws
-    /// The progress of a run, and when the next of its unclaimed licences is due: the epoch when one is due at once.
-    /// What this process has claimed and not settled is neither wanted nor elsewhere.
-    func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress
-    /// The licences that a run has renewed, by key.
-    func renewedKeys(_ run: RenewalRunID) throws -> [ContentKey]
-    /// Ends a run that wants nothing more.
-    func endRenewal(_ run: RenewalRunID, now: Timestamp) throws
 }
 
 extension LicenceLedger {
@@ -242,50 +199,6 @@ extension LicenceLedger {
         try append(row, source: source, after: nil)
     }
 }
-
-/// A licence that could be renewed, for a plan.
-package struct RenewalCandidate: Hashable, Sendable {
-    /// The lecture.
-    package var key: ContentKey
-    /// Where its licence comes from.
-    package var callbackURL: String
-    /// When it ends or has to be checked; nil for never.
-    package var deadline: Timestamp?
-    /// No attempt before this moment.
-    package var notBefore: Timestamp?
-
-    /// Creates a candidate.
-    package init(key: ContentKey, callbackURL: String, deadline: Timestamp?, notBefore: Timestamp?) {
-        (self.key, self.callbackURL, self.deadline, self.notBefore) = (key, callbackURL, deadline, notBefore)
-    }
-}
-
-/// The progress of a batch renewal.
-package struct RenewalProgress: Hashable, Sendable {
-    /// Not requested yet, or to be requested again.
-    package var wanted = 0
-    /// Renewed.
-    package var renewed = 0
-    /// Failed for this run.
-    package var failed = 0
-    /// Being requested by other live owners.
-    package var elsewhere = 0
-    /// When the next unclaimed wanted one is due; nil when there is none.
-    package var nextDue: Timestamp?
-
-    /// Creates an empty value.
-    package init() {}
-}
-
-/// See ``ContentTable``.
-package enum PendingCallbackTable {}
-/// See ``ContentTable``.
-package enum RenewalRunTable {}
-
-/// A row of `debt`.
-package typealias PendingCallbackID = RowID<PendingCallbackTable>
-/// A row of `renewal_run`.
-package typealias RenewalRunID = RowID<RenewalRunTable>
 
 /// Checks the token of a DRM callback's answer.
 package protocol AnswerVerifier: Sendable {

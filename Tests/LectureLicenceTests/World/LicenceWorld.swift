@@ -53,7 +53,7 @@ final class WorldContents: LicensedContents {
     func content(_ key: ContentKey) throws -> ContentPresence? {
         guard let id = ids[key] else { return nil }
         var presence = ContentPresence(id: id, isComplete: !incomplete.contains(key))
-        let stored = try ledger.contentKey(id)
+        let stored = try ledger.contentKeys.key(id)
         let opens = try stored.map { try vault.opens($0) } ?? true
         presence.isSealedElsewhere = sealedElsewhere.contains(key)
         presence.grantingKeys = opens ? stored?.grantingKeys : nil
@@ -61,10 +61,10 @@ final class WorldContents: LicensedContents {
     }
 
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
-        guard let id = ids[key], let stored = try ledger.contentKey(id), stored.purpose == .licensed,
+        guard let id = ids[key], let stored = try ledger.contentKeys.key(id), stored.purpose == .licensed,
             let bound = try vault.bind(stored, to: keys)
         else { return }
-        try ledger.rewrapContentKey(of: key, stored, as: bound)
+        try ledger.contentKeys.rewrap(of: key, stored, as: bound)
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {

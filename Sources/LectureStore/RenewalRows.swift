@@ -1,15 +1,24 @@
 package import LectureModel
 import LectureSQLite
 
-// Tables renewal_run and renewal: batches that survive kills.
+/// Batch renewals that survive kills. Tables renewal_run and renewal.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package final class RenewalRows: RenewalBatches {
+    private let connection: Connection
+    private let rows: LicenceRows
+    /// The owners for which this process claims: their claims are not elsewhere.
+    private var claimants: Set<OwnerID> = []
 
-extension SQLiteLicenceLedger {
+    /// Shares the connection of the ledger.
+    init(_ rows: LicenceRows) { (connection, self.rows) = (rows.connection, rows) }
+
     /// The sort key of licences without an end in the order of urgency.
     static let never = Int64.max
 
     /// Continues the unfinished run of the same selection, or starts one. New candidates are added; what the run has
     /// renewed, or what has failed in it, stays so.
-    package func beginRenewal(
+    package func begin(
         _ selection: RenewalSelection, _ kind: RenewalKind, now: Timestamp
     ) throws -> (run: RenewalRunID, total: Int, done: Int, isContinued: Bool) {
         try connection.atomically {
@@ -37,7 +46,7 @@ extension SQLiteLicenceLedger {
 
     /// Claims wanted licences of a run that are due and not claimed by a live owner: the earliest deadline first among
     /// untried ones, the longest due first among the others.
-    package func claimRenewals(
+    package func claim(
         _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
     ) throws -> [LicenceEntry] {
         claimants.insert(owner)
@@ -73,7 +82,7 @@ extension SQLiteLicenceLedger {
     }
 
     /// Records that a licence of a run is renewed, or has failed for this run.
-    package func settleRenewal(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws {
+    package func settle(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws {
         let state: RenewalState = error == nil ? .renewed : .failed
         try connection.execute(
             """
@@ -93,7 +102,7 @@ extension SQLiteLicenceLedger {
     }
 
     /// Returns a licence of a run to the wanted ones.
-    package func releaseRenewal(_ run: RenewalRunID, _ key: ContentKey) throws {
+    package func release(_ run: RenewalRunID, _ key: ContentKey) throws {
         try connection.execute(
             """
             UPDATE renewal SET owner_id = NULL
@@ -103,7 +112,7 @@ extension SQLiteLicenceLedger {
     }
 
     /// The progress of a run. What this process has claimed and not settled is neither wanted nor elsewhere.
-    package func renewalProgress(_ run: RenewalRunID) throws -> RenewalProgress {
+    package func progress(_ run: RenewalRunID) throws -> RenewalProgress {
         let counts = try counts(run)
         let taken: [(owner: OwnerID, count: Int)] = try connection.query(
             """
@@ -147,7 +156,7 @@ extension SQLiteLicenceLedger {
 
     /// Ends a run that wants nothing more and deletes those that ended before it. A run that still wants something
     /// stays.
-    package func endRenewal(_ run: RenewalRunID, now: Timestamp) throws {
+    package func end(_ run: RenewalRunID, now: Timestamp) throws {
         try connection.atomically {
             let ended = try connection.execute(
                 """

@@ -1,11 +1,14 @@
 package import LectureModel
 import LectureSQLite
 
-// Table debt: callbacks still to be sent to servers.
+/// Callbacks still to be sent to servers. Table `debt`.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct PendingCallbackRows: PendingCallbackQueue {
+    let connection: Connection
 
-extension SQLiteLicenceLedger {
     /// Records a pending callback; an existing one is unchanged.
-    package func addPendingCallback(_ key: ContentKey, kind: Int, now: Timestamp) throws {
+    package func add(_ key: ContentKey, kind: Int, now: Timestamp) throws {
         try connection.execute(
             """
             INSERT INTO debt(content_key, kind, created_ms) VALUES (?, ?, ?)
@@ -15,7 +18,7 @@ extension SQLiteLicenceLedger {
 
     /// Claims pending callbacks that are due and not claimed by a live owner: those never tried, then those whose wait
     /// is over, then those whose wait a clock that was set back would lengthen.
-    package func claimCallbacks(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback] {
+    package func claim(owner: OwnerID, limit: Int, now: Timestamp) throws -> [PendingCallback] {
         try connection.atomically {
             var found: [PendingCallback] = []
             for condition in Waiting.conditions where found.count < limit {
@@ -41,12 +44,12 @@ extension SQLiteLicenceLedger {
     }
 
     /// Deletes a callback that was sent.
-    package func settleCallback(_ id: PendingCallbackID) throws {
+    package func settle(_ id: PendingCallbackID) throws {
         try connection.execute("DELETE FROM debt WHERE id = ?", id)
     }
 
     /// Releases a callback that could not be sent.
-    package func postponeCallback(
+    package func postpone(
         _ id: PendingCallbackID, attempts: Int, until: Timestamp?, now: Timestamp, error: LectureError
     ) throws {
         try connection.execute(
@@ -57,7 +60,7 @@ extension SQLiteLicenceLedger {
     }
 
     /// When the next unclaimed callback is due; the epoch for one that was never tried.
-    package func nextCallback() throws -> Timestamp? {
+    package func nextDue() throws -> Timestamp? {
         try connection.first(
             """
             SELECT coalesce(next_attempt_ms, 0) FROM debt INDEXED BY debt_next_attempt
@@ -65,32 +68,4 @@ extension SQLiteLicenceLedger {
             """
         ) { $0.timestamp(0) }
     }
-}
-
-/// What may be tried now in a queue, in three queries that each have an index: an OR of them, as in
-/// ``RetryWait/isOver(_:of:)``, would scan everything.
-enum Waiting {
-    /// Never tried.
-    case fresh
-    /// Tried, and the wait is over.
-    case over
-    /// The clock was set back by more than the length of the wait.
-    case setBack
-
-    static let conditions: [Self] = [.fresh, .over, .setBack]
-
-    /// The condition, with the wall clock as its only parameter where needed.
-    var sql: String {
-        switch self {
-        case .fresh: "next_attempt_ms IS NULL"
-        case .over: "next_attempt_ms IS NOT NULL AND next_attempt_ms <= ?1"
-        case .setBack: "next_attempt_ms > ?1 AND wait_set_ms - ?1 > next_attempt_ms - wait_set_ms"
-        }
-    }
-
-    /// Whether ``sql`` has the wall clock as its parameter.
-    var takesNow: Bool { self != .fresh }
-
-    /// The tie-breaker of the order, as in the index.
-    var tie: String { self == .fresh ? "wait_set_ms, id" : "wait_set_ms" }
 }
