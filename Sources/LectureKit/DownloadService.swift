@@ -84,15 +84,13 @@ final class DownloadService: LoopService, @unchecked Sendable {
 
     private func notify(_ notice: EngineNotice) {
         switch notice {
-        case .changed(let id):
-            guard let content = (try? index.item(id))??.content else { return }
-            follower.reported(id, content)
-            host.hub.send(event(for: content))
+        case .changed(let item):
+            follower.reported(item.id, item.content)
+            host.hub.send(event(for: item.content))
         case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
-        case .outdated(let id):
-            guard let content = (try? index.item(id))??.content else { return }
-            host.hub.send(.outdated(content))
-            host.hub.send(.queued(content))
+        case .outdated(let item):
+            host.hub.send(.outdated(item.content))
+            host.hub.send(.queued(item.content))
         case .progress(let progress): host.hub.send(.progress(progress))
         case .removed(let key):
             follower.forget(key)

@@ -8,7 +8,7 @@ extension DownloadMachine {
         shared.countFetched()
         // A path has one part file at a time: those from before a recovery have to be closed first.
         if !needsAdoption || shared.parts.isEmpty { try work(&step) }
-        step.notices = withoutRepeats(step.notices)
+        step.notices += try step.context.notices(step.store.index)
         if let next = nextStep(step) { step.wake(at: next) }
     }
 
@@ -39,15 +39,6 @@ extension DownloadMachine {
         _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
         for id in inOrder where shared.items[id]?.isEnding == false { try withItem(id, &step, body) }
-    }
-
-    /// An item that changed twice in a step is reported once, after both changes: receivers read its row, and would see
-    /// the same state twice.
-    private func withoutRepeats(_ notices: [EngineNotice]) -> [EngineNotice] {
-        var seen: Set<ContentID> = []
-        return notices.reversed().filter { notice in
-            if case .changed(let id) = notice { seen.insert(id).inserted } else { true }
-        }.reversed()
     }
 
     /// When the next step is due.

@@ -17,6 +17,8 @@ package struct DownloadMachine: StateMachine {
     package typealias Notice = EngineNotice
     /// The rows, and what else a decision depends on.
     package typealias Store = DownloadStore
+    /// Whose rows are to be reported.
+    package typealias Context = ChangedItems
 
     /// This program's row, under which it leases items.
     let owner: OwnerID
@@ -54,6 +56,11 @@ package struct DownloadMachine: StateMachine {
     var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.progress } }
 
     // MARK: Events
+
+    /// Nothing has changed yet.
+    package static func begin(_ store: DownloadStore, now: Timestamp, boot: BootInstant) -> ChangedItems {
+        ChangedItems()
+    }
 
     /// Applies a result, or accepts a request of the application.
     package mutating func handle(_ event: EngineEvent, _ step: inout Step<Self>) throws {

@@ -173,16 +173,17 @@ package struct ChunkRemainder: Sendable {
 
 /// What the engine reports, after the commit that makes it true.
 package enum EngineNotice: Sendable {
-    /// An item changed its state.
-    case changed(ContentID)
+    /// An item changed its state: its row as it was committed.
+    case changed(ItemRecord)
     /// A link led to a lecture that is complete and does not contradict its source.
     ///
     /// - Parameters:
     ///   - content: the lecture.
     ///   - unknownDigest: the SHA-256 that its source names, if that of the file was never computed.
     case alreadyComplete(ContentID, unknownDigest: [UInt8]?)
-    /// A link led to a lecture that was complete, but not what is requested or described now. A new version is queued.
-    case outdated(ContentID)
+    /// A link led to a lecture that was complete, but not what is requested or described now. A new version is queued:
+    /// its row as it was committed.
+    case outdated(ItemRecord)
     /// Bytes were received.
     case progress(DownloadProgress)
     /// A lecture was deleted.

@@ -145,7 +145,7 @@ struct FileWork: Sendable {
             if media?.describes(version.media) == false {
                 // The gateway describes a newer version.
                 try index.supersede(other, version: version.id, by: .newerAtSource, now: step.now)
-                step.notices.append(.outdated(other))
+                step.context.outdated(other)
                 return
             }
             // This link may have come with an output path.
@@ -153,8 +153,8 @@ struct FileWork: Sendable {
             let unknown = version.media.sha256 == nil ? media?.expectedSHA256 : nil
             step.notices.append(.alreadyComplete(other, unknownDigest: unknown))
         case .checking: step.notices.append(.alreadyComplete(other, unknownDigest: link.expectedSHA256))
-        case .outdated: step.notices.append(.outdated(other))
-        case .damaged: step.notices.append(.changed(other))
+        case .outdated: step.context.outdated(other)
+        case .damaged: step.context.changed(other)
         case .added, .alreadyQueued, .resumed: break
         }
     }

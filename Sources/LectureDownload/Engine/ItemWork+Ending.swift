@@ -12,7 +12,7 @@ extension ItemWork {
         case .store:
             try step.store.index.setStatus(lease, machine.status, now: step.now)
             record.content.state = machine.status.state
-            step.notices.append(.changed(id))
+            step.context.changed(id)
         case .endWork: try end(discarding: false, &shared, &step)
         }
     }
@@ -55,7 +55,7 @@ extension ItemWork {
         for resource in resources { shared.parts[resource.token] = nil }
         leave(&shared)
         shared.needsStep = true
-        step.notices.append(.changed(id))
+        step.context.changed(id)
     }
 
     /// Its work is over, and its row is another's now.
@@ -90,7 +90,7 @@ extension ItemWork {
         }
         report.ended(at: receivedBytes)
         step.notices.append(.progress(progress))
-        step.notices.append(.changed(id))
+        step.context.changed(id)
         try shared.files.publish(id, &step)
     }
 

@@ -131,9 +131,12 @@ final class Watch {
     func reported(_ notices: [EngineNotice], by program: Program) throws {
         for notice in notices {
             switch notice {
-            case .changed(let id):
-                guard let item = try program.index.item(id) else { continue }
-                let state = item.content.state
+            case .changed(let item):
+                let (id, state) = (item.id, item.content.state)
+                // Unless another program has leased it since.
+                if let now = try program.index.item(id), now.fence == item.fence, now.content.state != state {
+                    world.found("\(item.content.key) was reported \(state.name) and is \(now.content.state.name)")
+                }
                 world.record("\(program.number) reports: \(item.content.key) is \(state.name)")
                 if state == .completed || state == .failed, reported[program.number]?[id] == state {
                     world.found("a lecture was reported \(state.name) twice")
@@ -141,7 +144,7 @@ final class Watch {
                 reported[program.number, default: [:]][id] = state
                 if state == .stopped || state == .queued { pauses += 1 }
                 if state == .completed { complete.insert(id) }
-            case .outdated(let id): requested(id)
+            case .outdated(let item): requested(item.id)
             // The lecture was reported when it became complete.
             case .alreadyComplete: continue
             case .progress(let reported): try check(reported, by: program)
