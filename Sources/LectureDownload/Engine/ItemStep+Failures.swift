@@ -16,10 +16,11 @@ extension ItemStep {
             now: now)
     }
 
+    /// A server asked to wait.
     mutating func serverAsksToWait(
         _ wait: RetryAfter?, status: Int, _ transfer: TransferWork
     ) throws -> Decision {
-        let failures = try countFailure(transfer.resource)
+        let failures = try item.countFailure(transfer.resource, &shared, &step)
         var requested = RequestedWait(
             wait, status: status, host: transfer.origin.host, failures: failures, settings: settings)
         requested.isLoader = transfer.resource == nil
@@ -30,7 +31,7 @@ extension ItemStep {
         switch ruling {
         case .turnToMirror:
             if let resource = transfer.resource { item[resource].turnToMirror(from: transfer.lease, step) }
-        case .hold(let pause): hold(transfer.resource, for: pause)
+        case .hold(let pause): item.hold(transfer.resource, until: boot + pause)
         case .stop(let error, let pause):
             try stop(.serverWait, error, for: pause)
         case .failResource(let error):
@@ -43,12 +44,6 @@ extension ItemStep {
     /// Whether another server can be used instead of one that fails or asks to wait.
     func canTurn(_ resource: PartToken, from lease: URLLeaseID?) -> Bool {
         item[resource].canTurn(from: lease, mayAsk: mayAsk)
-    }
-
-    /// The next transfer of a file, or of the loader, waits.
-    private mutating func hold(_ resource: PartToken?, for pause: Duration) {
-        let moment = boot + pause
-        if let resource { item[resource].attempts.wait(until: moment) } else { item.loader.wait(until: moment) }
     }
 
     // MARK: New URLs
@@ -82,53 +77,5 @@ extension ItemStep {
     /// None of its URLs may be used.
     mutating func outOfURLs(_ resource: PartToken) throws {
         _ = try resourceFailed(resource, item.machine.status.error ?? LectureError(.status(404)))
-    }
-
-    // MARK: Failures
-
-    /// An optional resource fails alone; a required one fails the item.
-    mutating func resourceFailed(_ resource: PartToken, _ error: LectureError) throws -> Decision {
-        if item[resource].record.role.isRequired {
-            try end(item.machine.failed(error))
-        } else if try item[resource].failAlone(&step) == .bug {
-            try endForBug()
-        }
-        return .failed
-    }
-
-    /// Counts an attempt without progress; returns how many there were in a row. An optional resource has its own
-    /// count, so that it does not use up the attempts of the media.
-    mutating func countFailure(_ resource: PartToken?) throws -> Int {
-        if let resource, !item[resource].record.role.isRequired {
-            item[resource].attempts.failed()
-            return item[resource].attempts.failures
-        }
-        try apply(item.machine.attemptFailed())
-        return item.machine.status.attempts
-    }
-
-    /// The attempt failed in a way that may be temporary.
-    mutating func tryAgain(
-        _ resource: PartToken?, _ error: LectureError
-    ) throws -> Decision {
-        let failures = try countFailure(resource)
-        var attempt = FailedAttempt(error, failures: failures, settings: settings)
-        attempt.isOptional = resource.map { !item[$0].record.role.isRequired } ?? false
-        attempt.othersRun = resource.map { !item[$0].sinks.isEmpty } ?? false
-        let ruling = attempt.ruling(random: step.random)
-        switch ruling {
-        case .useFewer(let pause):
-            if let resource { item[resource].connections.failed(leaving: item[resource].sinks.count) }
-            hold(resource, for: pause)
-        case .wait(let pause): hold(resource, for: pause)
-        case .postpone(let error, let pause):
-            try end(item.machine.retryLater(error: error, until: now + pause, now: now))
-        case .failResource(let error):
-            if let resource { return try resourceFailed(resource, error) }
-        case .stopForNetwork(let error, let pause):
-            try stop(.network, error, for: pause)
-        case .failItem(let error): try end(item.machine.failed(error))
-        }
-        return ruling.decision
     }
 }

@@ -3,22 +3,6 @@ package import LectureModel
 
 /// A lecture that needs a licence is fetched only after its callback granted it.
 extension ItemStep {
-    /// Stops an item whose licence source is refused: media that needs a licence is never fetched as if it needed none.
-    ///
-    /// - Returns: whether it was stopped.
-    mutating func endsRefused(_ descriptor: ContentDescriptor) throws -> Bool {
-        let key = descriptor.facts.key ?? item.record.content.key
-        guard let error = try step.store.licensing.refusal(of: descriptor.licence, of: key) else { return false }
-        try end(item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
-        return true
-    }
-
-    /// Records where the licence comes from, in the transaction that stores the gateway's answer.
-    mutating func recordLicence(_ descriptor: ContentDescriptor, key: ContentKey) throws {
-        try step.store.licensing.recordSource(descriptor.licence, of: key)
-        if item.grant == .permitted { item.grant = .unknown }
-    }
-
     /// Whether bytes of the media may be requested. Requests the grant when it is due, after the commit.
     mutating func mayFetch() throws -> Bool {
         switch item.grant {

@@ -6,7 +6,7 @@ import LectureModel
 extension ItemStep {
     /// Opens what the item still needs. Idempotent.
     mutating func advance() throws {
-        if item.isEnding { return try finishEnding() }
+        if item.isEnding { return try item.finishEnding(&shared, &step) }
         item.isBlocked = false
         if item.resources.isEmpty || item.loader.isWanted {
             if item.loader.isDue(boot) {
@@ -21,7 +21,7 @@ extension ItemStep {
             // A new version has begun: its files are opened in the next step.
             if item.isEnding || !item.has(resource) { return }
         }
-        try completeIfWhole()
+        try item.completeIfWhole(&shared, &step)
     }
 
     private mutating func advance(_ resource: PartToken) throws {

@@ -13,16 +13,17 @@ extension ItemWork {
             try step.store.index.setStatus(lease, machine.status, now: step.now)
             record.content.state = machine.status.state
             step.context.changed(id)
-        case .endWork: try end(discarding: false, &shared, &step)
+        case .endWork: try end(action, &shared, &step)
         }
     }
 
-    /// Starts to end all work. Received bytes are synced and committed first; then the machine's status is stored and
-    /// the lease released.
+    /// Starts to end all work, if that is the action. Received bytes are synced and committed first; then the machine's
+    /// status is stored and the lease released.
     mutating func end(
-        discarding: Bool, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
+        _ action: ItemMachine.Action, discarding: Bool = false, _ shared: inout SharedWork,
+        _ step: inout Step<DownloadMachine>
     ) throws {
-        guard !isEnding else { return }
+        guard action == .endWork, !isEnding else { return }
         course = .ending(discarding: discarding)
         var running = resources.flatMap(\.running)
         if let loader = loader.running { running.append(loader) }
@@ -32,6 +33,15 @@ extension ItemWork {
             resource.command(.close(deleting: false), &step)
         }
         try finishEnding(&shared, &step)
+    }
+
+    /// Stops for a while.
+    mutating func stop(
+        _ reason: StopReason, _ error: LectureError, for pause: Duration, _ shared: inout SharedWork,
+        _ step: inout Step<DownloadMachine>
+    ) throws {
+        let action = machine.stopped(reason, error: error, until: step.now + pause, now: step.now)
+        try end(action, &shared, &step)
     }
 
     /// Ends the work as far as its transfers and its part files have ended.

@@ -28,10 +28,12 @@ struct ResourceStep {
         case .finalized:
             let ruling = try lecture.item[token].finalized(lecture.step)
             try lecture.follow(ruling, token)
-            if ruling != .bug, file.machine.hasFinalName { try lecture.completeIfWhole() }
+            if ruling != .bug, file.machine.hasFinalName {
+                try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
+            }
         case .closed(let isClean):
             try lecture.follow(lecture.item[token].machine.closed(isClean: isClean), token)
-            if lecture.item.isEnding { try lecture.finishEnding() }
+            if lecture.item.isEnding { try lecture.item.finishEnding(&lecture.shared, &lecture.step) }
         }
     }
 
@@ -94,8 +96,10 @@ struct ResourceStep {
 
     /// Stores the plan; the part file is made after the commit.
     private mutating func fixPlace() throws {
-        guard try lecture.item[token].fixPlace(lecture.step) != .bug else { return try lecture.endForBug() }
-        try lecture.sourceIsKnown()
+        guard try lecture.item[token].fixPlace(lecture.step) != .bug else {
+            return try lecture.item.endForBug(&lecture.shared, &lecture.step)
+        }
+        try lecture.item.sourceIsKnown(&lecture.shared, &lecture.step)
         try lecture.openPartIfNeeded(token)
     }
 
@@ -170,7 +174,8 @@ struct ResourceStep {
         case .renew(let status): return try renew(transfer, status: status)
         case .follow(let target): return try follow(target, transfer)
         case .wait(let wait, let status): return try lecture.serverAsksToWait(wait, status: status, transfer)
-        case .readDescriptor(let document): return try lecture.descriptorInsteadOfMedia(document)
+        case .readDescriptor(let document):
+            return try lecture.item.descriptorInsteadOfMedia(document, &lecture.shared, &lecture.step)
         case .finishEmpty:
             lecture.item[token].becomesEmpty()
             try fixPlace()
