@@ -28,8 +28,8 @@ struct EngineEffectTests {
         #expect(world.server.requests.isEmpty, "nothing is performed")
         for effect in step.effects { world.engine.perform(effect) }
         #expect(world.server.requests.count == 1)
-        world.clock.advance(to: try #require(world.server.nextDue))
-        world.server.deliver()
+        world.clock.advance(to: try #require(world.server.network.nextDue))
+        world.server.network.deliver()
         let answered = world.commit()
         guard case .keepAnchor(let anchor) = answered.effects.last else {
             Issue.record("\(answered.effects) keeps no anchor")
@@ -66,8 +66,8 @@ struct EngineEffectTests {
         let store = try Connection(path: "\(world.location.directory)/lecturekit.db", access: .readWrite)
         try store.execute(
             "CREATE TRIGGER broken BEFORE INSERT ON licence_attempt BEGIN SELECT RAISE(ABORT, 'no'); END")
-        world.clock.advance(to: try #require(world.server.nextDue))
-        world.server.deliver()
+        world.clock.advance(to: try #require(world.server.network.nextDue))
+        world.server.network.deliver()
         return (world, request, store)
     }
 

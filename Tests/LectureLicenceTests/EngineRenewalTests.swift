@@ -260,7 +260,7 @@ struct EngineRenewalTests {
             world.notices.contains { if case .stopped = $0 { true } else { false } }
         }
         #expect(world.run(until: isStopped))
-        #expect(!world.engine.isBusy && world.server.nextDue == nil)
+        #expect(!world.engine.isBusy && world.server.network.nextDue == nil)
         let done = world.progress.count
         try world.restart()
         world.forget()

@@ -30,7 +30,7 @@ struct ExchangeNetTests {
                 let head = try #require(sink.head)
                 #expect(head.status == 200)
                 #expect(head.fields["content-length"] == "100000")
-                #expect(head.receivedAt == FixedClock.time)
+                #expect(head.receivedAt == standingClock.now())
                 #expect(head.redirectURL == nil)
                 #expect(!head.isHTTP2)
                 #expect(await sink.outcome().bodyBytes == 100_000)

@@ -232,7 +232,7 @@ struct LifeNetTests {
     func `shutting down cancels running exchanges and closes the connections`() async throws {
         let gone = Signal()
         let server = try holdingServer(gone: gone)
-        let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
+        let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
         let sinks = (0..<20).map { number in
             Bench(transport: transport).start(server.http, number: number)
         }
@@ -247,7 +247,7 @@ struct LifeNetTests {
 
     @Test
     func `after shutdown exchanges are cancelled at once and requests are answered`() async throws {
-        let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
+        let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
         await transport.shutdown()
         await transport.shutdown()
         let sink = Bench(transport: transport).start("http://127.0.0.1:9/")
@@ -263,7 +263,7 @@ struct LifeNetTests {
     @Test
     func `shutting down while rate-limited does not wait`() async throws {
         let server = try holdingServer(bytes: 500_000)
-        let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
+        let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
         transport.limitRate(1000)
         let sink = Bench(transport: transport).start(server.http)
         await sink.bytes(atLeast: 1)
@@ -275,7 +275,7 @@ struct LifeNetTests {
     func `a transport is released after its end`() async throws {
         weak var watched: CurlTransport?
         do {
-            let transport = try CurlTransport(TransportConfiguration(), clock: FixedClock())
+            let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
             watched = transport
             await transport.shutdown()
         }

@@ -1,6 +1,7 @@
 import Foundation
 import LectureCommand
 import LectureModel
+import LectureTestSupport
 
 /// Collects written bytes in memory.
 final class MemorySink: ByteSink {
@@ -16,13 +17,6 @@ struct FailingSink: ByteSink {
     let number: Int32
 
     func write(_ bytes: [UInt8]) throws(OutputError) { throw OutputError(number: number) }
-}
-
-/// A clock that stands still.
-struct StandingClock: LectureClock {
-    func now() -> Timestamp { Timestamp(milliseconds: 1_700_000_000_000) }
-    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
-    func boot() -> BootInstant { BootInstant(nanoseconds: 5_000_000_000) }
 }
 
 /// What a command did in this process.
@@ -47,7 +41,9 @@ func context(
 ) -> CommandContext {
     CommandContext(
         arguments: arguments, environment: environment, output: output, diagnostics: diagnostics,
-        outputIsTerminal: false, diagnosticsIsTerminal: false, terminalSize: { .standard }, clock: StandingClock(),
+        outputIsTerminal: false, diagnosticsIsTerminal: false, terminalSize: { .standard },
+        clock: VirtualClock(
+            wall: Timestamp(milliseconds: 1_700_000_000_000), boot: BootInstant(nanoseconds: 5_000_000_000)),
         signals: { nil })
 }
 

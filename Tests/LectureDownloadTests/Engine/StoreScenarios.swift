@@ -2,6 +2,7 @@ import LectureDownload
 import LectureModel
 import LectureSQLite
 import LectureSimulation
+import LectureTestSupport
 import Testing
 
 @testable import LectureStore
@@ -173,7 +174,7 @@ struct StoreScenarios {
         settings.timetable = try Timetable("06:00-06:10=off,else=full")
         let (scene, bytes) = try FetchingScenarios.scene(chunks: 40, settings: settings)
         // 0.2 s before six o'clock, since the machine booted a second ago.
-        scene.world.wallAtBoot = 6 * 3_600_000 - 1_200
+        scene.world.clock.wallAtBoot = 6 * 3_600_000 - 1_200
         Self.slow(scene)
         let key = try scene.want(Self.url)
         try scene.run(within: .seconds(60)) { try scene.content(key)?.stopReason == .schedule }

@@ -28,15 +28,7 @@ enum ServerAction {
 
 /// Licence servers behind the port of the transport, in virtual time. A behaviour and a seed decide what they do.
 final class FakeServer: Transport {
-    private struct Pending {
-        let due: BootInstant
-        let id: TransferID
-        let sink: any TransferSink
-        let deliver: @Sendable () -> Void
-    }
-
     private struct State {
-        var pending: [Pending] = []
         var randomness: SeededGenerator
         var habit: (ServerRequest, inout SeededGenerator) -> ServerAction = { request, _ in
             .payload(FakeServer.permit(request.items))
@@ -44,16 +36,16 @@ final class FakeServer: Transport {
         var latency: Duration = .milliseconds(50)
         var requests: [ServerRequest] = []
         var breaches: [String] = []
-        var cancelled = 0
     }
 
     /// The key that signs answers.
     static let secret = Array("an HMAC secret of at least 32 bytes".utf8)
     private let state: Guarded<State>
     private let clock: VirtualClock
+    let network: VirtualNetwork
 
     init(clock: VirtualClock, seed: UInt64) {
-        self.clock = clock
+        (self.clock, network) = (clock, VirtualNetwork(clock: clock))
         state = Guarded(State(randomness: SeededGenerator(seed: seed)))
     }
 
@@ -83,20 +75,6 @@ final class FakeServer: Transport {
     var requests: [ServerRequest] { state.withLock { $0.requests } }
     /// Requests that were not what a licence server expects.
     var breaches: [String] { state.withLock { $0.breaches } }
-    /// When the next answer is due.
-    var nextDue: BootInstant? { state.withLock { $0.pending.map(\.due).min() } }
-    var cancelled: Int { state.withLock { $0.cancelled } }
-
-    /// Delivers what is due.
-    func deliver() {
-        let now = clock.boot()
-        let due = state.withLock { state in
-            let due = state.pending.filter { $0.due <= now }
-            state.pending.removeAll { $0.due <= now }
-            return due
-        }
-        for pending in due { pending.deliver() }
-    }
 
     // MARK: Transport
 
@@ -114,49 +92,19 @@ final class FakeServer: Transport {
             return (action, state.latency + jitter)
         }
         let limit = request.totalTimeout ?? .seconds(3600)
-        let (clock, sink, received) = (clock, request.sink, clock.now() + latency)
-        func later(_ delay: Duration, _ deliver: @escaping @Sendable () -> Void) {
-            let pending = Pending(due: clock.boot() + delay, id: request.id, sink: sink, deliver: deliver)
-            state.withLock { $0.pending.append(pending) }
-        }
-        func answer(_ status: Int, _ headers: [(String, String)], _ body: [UInt8]) {
-            if latency >= limit {
-                return later(limit) { sink.transferEnded(Self.late(limit)) }
-            }
-            later(latency) {
-                let fields = HeaderFields(headers.map { HeaderField(name: $0.0, value: $0.1) })
-                _ = sink.headReceived(ResponseHead(status: status, fields: fields, receivedAt: received))
-                let isTaken = unsafe body.isEmpty || body.withUnsafeBytes { unsafe sink.bodyReceived($0) }
-                sink.transferEnded(Self.end(isTaken ? .complete : .stopped, latency))
-            }
-        }
+        let late = VirtualAnswer(failure: 28, "not complete")
+        let answer: VirtualAnswer
         switch action {
-        case .payload(let payload, let headers): answer(200, headers, Self.sign(payload))
-        case .body(let body, let status, let headers): answer(status, headers, Array(body.utf8))
+        case .payload(let payload, let headers): answer = VirtualAnswer(200, headers, Self.sign(payload))
+        case .body(let body, let status, let headers): answer = VirtualAnswer(status, headers, Array(body.utf8))
         case .failure(let curl):
-            later(latency) { sink.transferEnded(Self.end(.failed(curl: curl, detail: "failed"), latency)) }
-        case .silence:
-            later(limit) { sink.transferEnded(Self.late(limit)) }
+            return network.send(VirtualAnswer(failure: curl, "failed"), to: request, after: latency)
+        case .silence: return network.send(late, to: request, after: limit)
         }
+        network.send(latency < limit ? answer : late, to: request, after: min(latency, limit))
     }
 
-    private static func end(_ end: TransferOutcome.End, _ elapsed: Duration) -> TransferOutcome {
-        TransferOutcome(end: end, bodyBytes: 0, elapsed: elapsed)
-    }
-
-    private static func late(_ limit: Duration) -> TransferOutcome {
-        end(.failed(curl: 28, detail: "not complete"), limit)
-    }
-
-    func cancel(_ id: TransferID) {
-        let sink = state.withLock { state in
-            let sink = state.pending.first { $0.id == id }?.sink
-            state.pending.removeAll { $0.id == id }
-            if sink != nil { state.cancelled += 1 }
-            return sink
-        }
-        sink?.transferEnded(TransferOutcome(end: .cancelled, bodyBytes: 0, elapsed: .zero))
-    }
+    func cancel(_ id: TransferID) { network.cancel(id) }
 
     func limitRate(_ bytesPerSecond: Int?) {}
 

@@ -283,26 +283,17 @@ final class LicenceWorld {
     /// - Returns: whether it became true.
     @discardableResult
     func run(for limit: Duration = .seconds(7200), until isOver: (LicenceWorld) throws -> Bool) rethrows -> Bool {
-        let end = clock.boot() + limit
-        var idle = 0
-        while true {
+        let end = try server.network.run(for: limit) {
             isWoken.withLock { $0 = false }
             let step = commit()
             for effect in step.effects { engine.perform(effect) }
-            let next = step.next
             recordNotices(step.notices)
-            if try isOver(self) { return true }
-            if isWoken.withLock(\.self) { continue }
-            guard let moment = [next, server.nextDue].compactMap(\.self).min(), moment <= end else { return false }
-            // An engine that asks to be woken now, again and again, burns a processor.
-            idle = moment > clock.boot() ? 0 : idle + 1
-            if idle > 20 {
-                Issue.record("the engine spins without any work")
-                return false
-            }
-            clock.advance(to: moment)
-            server.deliver()
+            return (step.next, isWoken.withLock(\.self))
+        } until: {
+            try isOver(self)
         }
+        if end == .spinning { Issue.record("the engine spins without any work") }
+        return end == .reached
     }
 
     /// Steps until a run has ended.

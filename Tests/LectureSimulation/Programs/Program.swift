@@ -72,13 +72,13 @@ package final class Program {
         licensing = ScriptedLicensing(world: world, program: number, inbox: inbox)
         let ports = DownloadEngine.Ports(
             index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
-            digests: place.disk.digests, clock: WorldClock(world: world),
+            digests: place.disk.digests, clock: world.clock,
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
             licensing: licensing, seals: place.seals)
         let store = port
         loop = Loop(
             Loop.Ports(
-                clock: WorldClock(world: world), random: WorldRandom(world: world), numbers: TransferNumbers(),
+                clock: world.clock, random: WorldRandom(world: world), numbers: TransferNumbers(),
                 transaction: { try store.transaction($0) }))
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox, in: loop)
         engine.start()

@@ -74,7 +74,7 @@ package final class Simulation {
         watch = Watch(world: world, servers: servers, disk: disk)
         if let seconds = scenario.work.closesAfter {
             // So many seconds before six o'clock.
-            world.wallAtBoot = 1_700_006_400_000 - Int64(seconds) * 1000 - 1000
+            world.clock.wallAtBoot = 1_700_006_400_000 - Int64(seconds) * 1000 - 1000
         }
         wire()
     }
@@ -119,7 +119,8 @@ package final class Simulation {
         for fault in scenario.storeFaults { schedule(fault) }
         for step in scenario.clockSteps {
             later(step.at) { [unowned self] in
-                world.wallAtBoot = step.by.map { world.wallAtBoot + Int64($0) * 1000 } ?? -world.boot / 1_000_000
+                world.clock.wallAtBoot =
+                    step.by.map { world.clock.wallAtBoot + Int64($0) * 1000 } ?? -world.boot / 1_000_000
                 watch.clockWasSet()
                 world.record("    the clock is set to \(world.now.milliseconds / 1000)")
             }

@@ -11,17 +11,14 @@ package import LectureTestSupport
 package final class VirtualWorld: @unchecked Sendable {
     /// A scheduled event.
     private struct Happening {
-        var at: Int64
-        var order: Int
         var program: Int?
         var what: () -> String
         var work: () -> Void
     }
 
-    /// Nanoseconds since boot.
-    package private(set) var boot: Int64 = 1_000_000_000
-    /// The wall clock at boot time zero; a test may set the clock.
-    package var wallAtBoot: Int64 = 1_700_000_000_000
+    /// The clocks of the machine.
+    package let clock = VirtualClock(
+        wall: Timestamp(milliseconds: 1_700_000_001_000), boot: BootInstant(nanoseconds: 1_000_000_000))
     /// The randomness of everything outside the engine, from the seed.
     package var chance: SeededGenerator
     /// The randomness of the engine.
@@ -35,8 +32,7 @@ package final class VirtualWorld: @unchecked Sendable {
     /// The programs whose actions are counted, by number.
     private(set) var lives: [Int: Life] = [:]
 
-    private var happenings: [Happening] = []
-    private var made = 0
+    private var happenings = TimedQueue<Happening>()
 
     /// Makes a world without events.
     ///
@@ -47,7 +43,9 @@ package final class VirtualWorld: @unchecked Sendable {
     }
 
     /// What the wall clock shows.
-    package var now: Timestamp { Timestamp(milliseconds: wallAtBoot + boot / 1_000_000) }
+    package var now: Timestamp { clock.now() }
+    /// Nanoseconds since boot.
+    package var boot: Int64 { clock.boot().nanoseconds }
 
     // MARK: Time
 
@@ -62,25 +60,20 @@ package final class VirtualWorld: @unchecked Sendable {
         _ delay: Duration, program: Int? = nil, _ what: @autoclosure @escaping () -> String = "",
         _ work: @escaping () -> Void
     ) {
-        made += 1
-        let at = boot + max(0, delay.nanosecondCount)
-        // From the end, where nearly every event belongs.
-        var place = happenings.count
-        while place > 0, happenings[place - 1].at > at { place -= 1 }
-        happenings.insert(Happening(at: at, order: made, program: program, what: what, work: work), at: place)
+        happenings.add(Happening(program: program, what: what, work: work), at: clock.boot() + max(.zero, delay))
     }
 
     /// The time of the next event.
-    package var nextHappening: Int64? { happenings.first?.at }
+    package var nextHappening: Int64? { happenings.next?.nanoseconds }
 
     /// Advances time up to a moment, and executes every event due until then.
     package func pass(to moment: Int64) {
-        while let next = happenings.first, next.at <= moment {
-            happenings.removeFirst()
-            boot = max(boot, next.at)
+        let moment = BootInstant(nanoseconds: moment)
+        while let (at, next) = happenings.popFirst(until: moment) {
+            clock.advance(to: at)
             act(next.program, next.what(), next.work)
         }
-        boot = max(boot, moment)
+        clock.advance(to: moment)
     }
 
     /// A program is killed: none of its scheduled events is executed.
@@ -194,16 +187,6 @@ final class Life {
         self.program = program
         self.doom = doom
     }
-}
-
-/// The world's clocks.
-struct WorldClock: LectureClock {
-    let world: VirtualWorld
-
-    func now() -> Timestamp { world.now }
-    func boot() -> BootInstant { BootInstant(nanoseconds: world.boot) }
-    /// The week starts with the epoch, in UTC.
-    func minuteOfWeek(_ time: Timestamp) -> Int { Int((time.milliseconds / 60_000 % 10_080 + 10_080) % 10_080) }
 }
 
 /// The world's randomness, as the engine uses it.

@@ -211,7 +211,7 @@ struct EngineRouteTests {
         let world = try SendWorld { $0.limits.count = 5 }
         try world.add(200)
         #expect(try world.send().delivered == 200)
-        #expect(world.lms.mostRunning == 4 && world.disorder().isEmpty)
+        #expect(world.lms.network.mostRunning == 4 && world.disorder().isEmpty)
     }
 
     @Test func `a second run joins the first one`() throws {

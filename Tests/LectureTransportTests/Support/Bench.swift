@@ -1,14 +1,10 @@
 import LectureModel
+import LectureTestSupport
 import LectureTransport
 import Testing
 
-/// A wall clock that stands still.
-struct FixedClock: LectureClock {
-    static let time = Timestamp(milliseconds: 1_700_000_000_000)
-    func now() -> Timestamp { Self.time }
-    func boot() -> BootInstant { BootInstant(nanoseconds: 0) }
-    func minuteOfWeek(_ time: Timestamp) -> Int { 0 }
-}
+/// Clocks that stand still.
+let standingClock = VirtualClock()
 
 /// A transport for one test, which is shut down at its end.
 struct Bench {
@@ -23,7 +19,7 @@ struct Bench {
         // Whatever proxy the machine has, these servers are local.
         configuration.proxy = ""
         configure(&configuration)
-        let bench = Bench(transport: try CurlTransport(configuration, clock: FixedClock()))
+        let bench = Bench(transport: try CurlTransport(configuration, clock: standingClock))
         do {
             try await test(bench)
             await bench.transport.shutdown()

@@ -129,7 +129,7 @@ final class SendWorld {
 
     /// The program is killed and another starts on the same store; answers to the dead one are lost.
     func restart() throws {
-        lms.hangUp()
+        lms.network.hangUp()
         try process.index.dismissOwner(process.owner, now: clock.now())
         processes.removeAll { $0 === process }
         process = try Self.process(
@@ -146,7 +146,7 @@ final class SendWorld {
 
     /// That second program is killed.
     func kill(_ other: SendProcess) throws {
-        lms.hangUp()
+        lms.network.hangUp()
         try other.index.dismissOwner(other.owner, now: clock.now())
         processes.removeAll { $0 === other }
     }
@@ -238,9 +238,7 @@ final class SendWorld {
     /// - Returns: whether it became true.
     @discardableResult
     func run(for limit: Duration = .seconds(7200), until isOver: (SendWorld) throws -> Bool) rethrows -> Bool {
-        let end = clock.boot() + limit
-        var idle = 0
-        while true {
+        let end = try lms.network.run(for: limit) {
             for process in processes {
                 process.isWoken.withLock { $0 = false }
                 let step = process.commit()
@@ -248,21 +246,14 @@ final class SendWorld {
                 process.notices += step.notices
                 process.next = step.next
             }
-            if try isOver(self) { return true }
-            if processes.contains(where: { $0.isWoken.withLock(\.self) && ($0.next ?? clock.boot()) <= clock.boot() }) {
-                continue
-            }
-            let moments = processes.map(\.next) + [lms.nextDue]
-            guard let moment = moments.compactMap(\.self).min(), moment <= end else { return false }
-            // An engine that asks to be woken now, again and again, burns a processor.
-            idle = moment > clock.boot() ? 0 : idle + 1
-            if idle > 50 {
-                Issue.record("the engine spins without any work")
-                return false
-            }
-            clock.advance(to: moment)
-            lms.deliver()
+            let now = clock.boot()
+            let isDue = processes.contains { $0.isWoken.withLock(\.self) && ($0.next ?? now) <= now }
+            return (processes.compactMap(\.next).min(), isDue)
+        } until: {
+            try isOver(self)
         }
+        if end == .spinning { Issue.record("the engine spins without any work") }
+        return end == .reached
     }
 
     /// Starts an order without waiting for its end.

@@ -62,20 +62,10 @@ struct LMSAction: Sendable {
 final class VirtualLMS: Transport {
     typealias Habit = @Sendable (LMSRequest, inout SeededGenerator) -> LMSAction
 
-    private struct Pending {
-        let due: BootInstant
-        let id: TransferID
-        let sink: any TransferSink
-        let deliver: @Sendable () -> Void
-    }
-
     private struct State {
-        var pending: [Pending] = []
         var randomness: SeededGenerator
         var habit: Habit = { _, _ in .good }
         var requests: [LMSRequest] = []
-        var running = 0
-        var mostRunning = 0
         /// In the order in which they took effect for the first time.
         var effects: [String] = []
         var known: Set<String> = []
@@ -88,10 +78,11 @@ final class VirtualLMS: Transport {
 
     private let state: Guarded<State>
     private let clock: VirtualClock
+    let network: VirtualNetwork
     let latency = Duration.milliseconds(20)
 
     init(clock: VirtualClock, seed: UInt64) {
-        self.clock = clock
+        (self.clock, network) = (clock, VirtualNetwork(clock: clock))
         state = Guarded(State(randomness: SeededGenerator(seed: seed)))
     }
 
@@ -106,29 +97,10 @@ final class VirtualLMS: Transport {
     var effects: [String] { state.withLock { $0.effects } }
     var repeats: Int { state.withLock { $0.repeats } }
     var breaches: [String] { state.withLock { $0.breaches } }
-    var mostRunning: Int { state.withLock { $0.mostRunning } }
-    var nextDue: BootInstant? { state.withLock { $0.pending.map(\.due).min() } }
     /// Whether a report took effect.
     func knows(_ report: String) -> Bool { state.withLock { $0.known.contains(report) } }
     /// Clears the recorded requests.
     func forget() { state.withLock { $0.requests = [] } }
-
-    /// Delivers what is due.
-    func deliver() {
-        let now = clock.boot()
-        let due = state.withLock { state in
-            let due = state.pending.filter { $0.due <= now }.sorted { $0.due < $1.due }
-            state.pending.removeAll { $0.due <= now }
-            state.running -= due.count
-            return due
-        }
-        for pending in due { pending.deliver() }
-    }
-
-    /// The asking process is dead: its answers are lost.
-    func hangUp() {
-        state.withLock { ($0.pending, $0.running) = ([], 0) }
-    }
 
     // MARK: Transport
 
@@ -136,65 +108,30 @@ final class VirtualLMS: Transport {
         let read = Self.read(request, clock.boot())
         let (action, jitter) = state.withLock { state in
             state.requests.append(read)
-            state.running += 1
-            state.mostRunning = max(state.mostRunning, state.running)
             let action = state.habit(read, &state.randomness)
             var isRead = true
             if case .failure(let curl) = action.answer, [6, 7, 35].contains(curl) { isRead = false }
             if isRead { Self.take(read, action.takesEffect, &state) }
             return (action, Duration.milliseconds(Int64.random(in: 0...30, using: &state.randomness)))
         }
-        var delay = latency + jitter
-        let (sink, received) = (request.sink, clock.now() + delay)
-        let deliver: @Sendable () -> Void
+        let delay = latency + jitter
+        let server = [("Server", "virtual")]
         switch action.answer {
         case .whole(let status, let headers, let body):
-            deliver = { Self.answer(sink, status, headers, body, received, nil) }
+            network.send(VirtualAnswer(status, headers + server, body), to: request, after: delay)
         case .half(let status, let headers, let body):
-            deliver = { Self.answer(sink, status, headers, body, received, 18) }
+            let end = TransferOutcome.End.failed(curl: 18, detail: "ended early")
+            network.send(VirtualAnswer(status, headers + server, body, end: end), to: request, after: delay)
         case .failure(let curl):
-            if curl == 28 { delay = request.totalTimeout ?? .seconds(60) }
-            deliver = { sink.transferEnded(Self.end(.failed(curl: curl, detail: "failed with \(curl)"))) }
+            network.send(
+                VirtualAnswer(failure: curl, "failed with \(curl)"), to: request,
+                after: curl == 28 ? request.totalTimeout ?? .seconds(60) : delay)
         }
-        let pending = Pending(due: clock.boot() + delay, id: request.id, sink: sink, deliver: deliver)
-        state.withLock { $0.pending.append(pending) }
     }
 
-    func cancel(_ id: TransferID) {
-        let sink = state.withLock { state in
-            let sink = state.pending.first { $0.id == id }?.sink
-            state.pending.removeAll { $0.id == id }
-            if sink != nil { state.running -= 1 }
-            return sink
-        }
-        sink?.transferEnded(Self.end(.cancelled))
-    }
+    func cancel(_ id: TransferID) { network.cancel(id) }
 
     func limitRate(_ bytesPerSecond: Int?) {}
-
-    private static func end(_ end: TransferOutcome.End) -> TransferOutcome {
-        TransferOutcome(end: end, bodyBytes: 0, elapsed: .zero)
-    }
-
-    private static func answer(
-        _ sink: any TransferSink, _ status: Int, _ headers: [(String, String)], _ body: [UInt8],
-        _ received: Timestamp, _ curl: Int?
-    ) {
-        var fields = HeaderFields(headers.map { HeaderField(name: $0.0, value: $0.1) })
-        let location = fields["Location"]
-        fields.append(HeaderField(name: "Server", value: "virtual"))
-        _ = sink.headReceived(
-            ResponseHead(status: status, fields: fields, redirectURL: location, receivedAt: received))
-        var isTaken = true
-        var rest = body[...]
-        while isTaken, !rest.isEmpty {
-            let part = Array(rest.prefix(16_384))
-            rest = rest.dropFirst(16_384)
-            isTaken = unsafe part.withUnsafeBytes { unsafe sink.bodyReceived($0) }
-        }
-        let cut = curl.map { TransferOutcome.End.failed(curl: $0, detail: "ended early") }
-        sink.transferEnded(end(isTaken ? cut ?? .complete : .stopped))
-    }
 
     // MARK: What an LMS receives
 
