@@ -20,7 +20,7 @@ final class LedgerFixture {
     private var clock: Int64 = 0
 
     init(_ authenticator: LedgerAuthenticator? = nil) throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: now)
         self.authenticator = try authenticator ?? Self.device()

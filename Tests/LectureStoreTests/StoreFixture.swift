@@ -17,7 +17,7 @@ final class StoreFixture {
     var now = Timestamp(milliseconds: 1_700_000_000_000)
 
     private init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: now)
         owner = try index.registerOwner(pid: 4711, bootID: "boot", command: "test", now: now)

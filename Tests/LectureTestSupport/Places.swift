@@ -84,6 +84,18 @@ package final class TemporaryDirectory: Sendable {
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
+    /// Makes a directory in memory, for stores whose durability is not the subject: a database syncs at every commit.
+    ///
+    /// - Returns: the directory; an ordinary one where memory has no file system with at least a gigabyte.
+    /// - Throws: the system's error.
+    package static func inMemory() throws -> TemporaryDirectory {
+        let memory = "/dev/shm"
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory)
+        let free = (attributes?[.systemFreeSize] as? NSNumber)?.int64Value ?? 0
+        let isUsable = free >= 1 << 30 && FileManager.default.isWritableFile(atPath: memory)
+        return try TemporaryDirectory(in: isUsable ? memory : nil)
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// The path of something inside.

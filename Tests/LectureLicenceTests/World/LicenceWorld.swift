@@ -113,7 +113,7 @@ final class LicenceWorld {
     ///   - configure: changes how the engine works.
     /// - Throws: when the store cannot be made.
     init(seed: UInt64 = 1, _ configure: (inout LicenceSettings) -> Void = { _ in }) throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: clock.now())
         let device = try DeviceKey.generate()

@@ -7,12 +7,8 @@ import LectureTestSupport
 /// The directories of one scenario's store. Each store is a copy of one that was made once: migrations have their own
 /// tests, and here they would take most of the time.
 final class StoreFiles {
-    /// The directory of all stores of this process: in memory where possible, since the database syncs at every
-    /// commit.
-    private static let shared: Result<TemporaryDirectory, any Error> = Result {
-        let memory = "/dev/shm"
-        return try TemporaryDirectory(in: FileManager.default.isWritableFile(atPath: memory) ? memory : nil)
-    }
+    /// The directory of all stores of this process.
+    private static let shared: Result<TemporaryDirectory, any Error> = Result { try .inMemory() }
     private static let template: Result<[UInt8], any Error> = Result {
         let location = StoreLocation(directory: try shared.get().file("template"))
         _ = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1_600_000_000_000))

@@ -39,9 +39,7 @@ package final class Scene {
         seed: UInt64 = 1, settings: DownloadSettings = DownloadSettings(), seals: Bool = false
     ) throws {
         world = VirtualWorld(seed: seed)
-        // In memory where possible: the database syncs at every commit, and the disk has its own test.
-        let memory = "/dev/shm"
-        directory = try TemporaryDirectory(in: FileManager.default.isWritableFile(atPath: memory) ? memory : nil)
+        directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: world.now)
         let digests = try OpenSSLDigests(proofKey: try index.identity().proofKey)

@@ -73,7 +73,7 @@ final class SendWorld {
         seed: UInt64 = 1, target: ReportRecord.Target = .init(url: SendWorld.url, format: .json),
         _ configure: @escaping @Sendable (inout TargetSettings) -> Void = { _ in }
     ) throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
         lms = VirtualLMS(clock: clock, seed: seed)
         randomness = SeededRandom(seed: seed &* 31)
