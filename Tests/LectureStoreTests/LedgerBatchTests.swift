@@ -255,10 +255,11 @@ import Testing
         }
     }
 
-    @Test("A hundred thousand licences are counted, listed and claimed")
+    @Test("Tens of thousands of licences are counted, listed and claimed")
     func manyLicences() throws {
         let store = try LedgerFixture()
-        let count = 100_000
+        // More than SQLite's 32,766 parameters of a statement.
+        let count = 40_000
         try store.commit {
             for number in 0..<count {
                 // Deadlines in an order other than the rows'; every tenth has none.
@@ -277,7 +278,7 @@ import Testing
         #expect(try store.ledger.count(deadlineBefore: nil) == count)
         let expired = try store.ledger.candidates(.expired, .renewal, now: now)
         let due = try store.ledger.count(deadlineBefore: now + .milliseconds(1))
-        #expect(expired.count == due && due > 8_000 && due < 10_000)
+        #expect(expired.count == due && due > 3_200 && due < 4_000)
         #expect(expired.map { $0.deadline ?? now } == expired.map { $0.deadline ?? now }.sorted())
         let page = try store.ledger.entries(deadlineBefore: now, limit: 50)
         #expect(page.map(\.key) == expired.prefix(50).map(\.key))
@@ -286,7 +287,7 @@ import Testing
         let claimed = try store.ledger.renewals.claim(run.run, owner: store.owner, limit: 80, now: now)
         #expect(claimed.map(\.key) == expired.prefix(80).map(\.key))
         #expect(try store.ledger.renewals.progress(run.run).wanted == count - 80)
-        try store.tamper("UPDATE licence SET count_used = 1 WHERE content_key = 'k77777'")
+        try store.tamper("UPDATE licence SET count_used = 1 WHERE content_key = 'k37777'")
         #expect(try store.doubt() == .ledgerForged)
     }
 }
