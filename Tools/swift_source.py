@@ -1,4 +1,5 @@
 """Reads Swift source as far as the checks need."""
+import functools
 import re
 
 
@@ -20,6 +21,7 @@ def spaces(text):
     return re.sub(r"[^\n]", " ", text)
 
 
+@functools.cache
 def separated(text):
     """The text once with nothing but code, and once with nothing but the inside of string literals."""
     code, inside, index, stack = [], [], 0, []

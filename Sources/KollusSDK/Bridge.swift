@@ -19,6 +19,7 @@ final class BridgeExecutor: TaskExecutor {
 /// Waits for asynchronous work. Every error is thrown as a ``KollusError``.
 func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
     let box = Guarded<Result<Value, KollusError>?>(nil)
+    // proof: the work runs on the bridge's own threads, so it ends even when waiting callers hold all of Swift's pool.
     let done = DispatchSemaphore(value: 0)
     Task(executorPreference: BridgeExecutor.shared) {
         let result: Result<Value, KollusError>
@@ -26,6 +27,7 @@ func waiting<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Val
         box.withLock { $0 = result }
         done.signal()
     }
+    // proof: as above; every path of the task signals it.
     done.wait()
     guard let result = box.withLock({ $0 }) else { throw KollusError(LectureError(.bug)) }
     return try result.get()

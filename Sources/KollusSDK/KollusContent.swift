@@ -7,6 +7,8 @@ import LectureModel
 ///
 /// The tests of an application make their own: with ``init()`` and ``setValue(_:forKey:)``, as on iOS, or as a subclass
 /// that overrides properties.
+///
+/// `@unchecked Sendable`: all properties are constant and Sendable; the compiler does not check a class that is open.
 open class KollusContent: NSObject, @unchecked Sendable {
     /// The store's values.
     let details: ContentDetails?

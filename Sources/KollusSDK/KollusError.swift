@@ -9,6 +9,8 @@ public let KollusErrorDomain = "KollusErrorDomain"
 ///
 /// The numbers are the vendor's (``Code``) and negative, as in `NSError.code` of the iOS SDK. It is an `NSError`, so
 /// `catch let error as NSError` works as on iOS.
+///
+/// `@unchecked Sendable`: it adds no property to `NSError`, which is Sendable and asks its subclasses to repeat that.
 public final class KollusError: NSError, @unchecked Sendable {
     /// The key in `userInfo` of its subject: a content's key, a path, a server's host. Never a secret.
     public static let detailKey = "KollusErrorDetail"

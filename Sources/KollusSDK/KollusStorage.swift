@@ -38,6 +38,8 @@ import LectureModel
 /// ### Licences and reports
 /// - ``updateDownloadDRMInfo(_:)``
 /// - ``sendStoredLms()``
+///
+/// `@unchecked Sendable`: its property is constant and Sendable; the compiler does not check a class that is open.
 open class KollusStorage: NSObject, @unchecked Sendable {
     /// The implementation.
     let core = StorageCore()

@@ -2,6 +2,8 @@ public import Foundation
 
 /// A bookmarked position of a lecture. Tests of applications make their own, with ``init()`` and
 /// ``setValue(_:forKey:)`` or as a subclass.
+///
+/// `@unchecked Sendable`: both properties are constant and Sendable; the compiler does not check a class that is open.
 open class KollusBookmark: NSObject, @unchecked Sendable {
     private let own: (position: TimeInterval, kind: KollusBookmarkKind, text: String?, time: Date?)
     /// Values that an application's tests have set by name.

@@ -13,10 +13,13 @@ public protocol UtilDelegate: AnyObject {
 ///
 /// - Note: `+utilLog:` of the iOS SDK takes a variable number of arguments, which Swift does not import;
 ///   ``utilLog(_:)`` takes a text.
-public final class LogUtil: NSObject, @unchecked Sendable {
+public final class LogUtil: NSObject, Sendable {
+    private struct Receiver {
+        weak var delegate: (any UtilDelegate)?
+    }
+
     private static let instance = LogUtil()
-    private weak var receiver: (any UtilDelegate)?
-    private let lock = NSLock()
+    private let receiver = Guarded(Receiver())
 
     /// The log of this process. In the headers `+sharedUtil`.
     public class func shared() -> LogUtil { instance }
@@ -26,8 +29,8 @@ public final class LogUtil: NSObject, @unchecked Sendable {
 
     /// Receives the lines; held weakly. Called on the thread that logs.
     public var utilDelegate: (any UtilDelegate)? {
-        get { lock.withLock { receiver } }
-        set { lock.withLock { receiver = newValue } }
+        get { receiver.withLock { $0.delegate } }
+        set { receiver.withLock { $0.delegate = newValue } }
     }
 
     /// Writes a line.

@@ -163,7 +163,7 @@ extension StorageCore {
                 }
             }
             guard isMoving else { return }
-            try await Task.sleep(for: .milliseconds(5), clock: clock)
+            try await Task.sleep(for: .milliseconds(5), clock: clock)  // proof: another process sends no event
         }
     }
 
@@ -203,7 +203,7 @@ extension StorageCore {
         let end = clock.now + .seconds(60)
         while try await manager.contents.find(key) != nil {
             if clock.now > end { throw LectureError(.storeBusy, detail: key.text) }
-            try await Task.sleep(for: .milliseconds(10), clock: clock)
+            try await Task.sleep(for: .milliseconds(10), clock: clock)  // proof: another process sends no event
         }
     }
 

@@ -297,6 +297,7 @@ enum PlayerIdentity {
     private static func present(_ home: DeviceHome, _ known: String?) throws -> DeviceIdentity {
         var last: (any Error)?
         for attempt in 0..<3 {
+            // proof: a start blocks its caller anyway, and this lasts two tenths of a second in all.
             if attempt > 0 { Thread.sleep(forTimeInterval: 0.1) }
             do {
                 if let identity = try home.presentIdentity(), known == nil || identity.playerID == known {

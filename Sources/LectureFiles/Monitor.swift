@@ -59,6 +59,7 @@ import Glibc
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
             if let answer = body(&value) { return answer }
+            // proof: only the transport's own thread waits here, for memory; each change wakes it.
             unsafe pthread_cond_wait(condition, mutex)
         }
     }

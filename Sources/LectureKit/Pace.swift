@@ -29,6 +29,7 @@ final class Pace: Sendable {
             guard wait > 0 else { return true }
             // In slices, so that a thread without a waiting caller is soon free.
             var time = timespec(tv_sec: 0, tv_nsec: Int(min(wait, Self.slice)))
+            // proof: files are read on Dispatch's threads, never on Swift's pool, and the time to wait is known.
             _ = unsafe nanosleep(&time, nil)
         }
         return false

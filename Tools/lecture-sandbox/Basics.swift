@@ -14,9 +14,10 @@ struct Problem: Error {
 ///
 /// A pthread lock, because `Synchronization.Mutex` reports false races under the
 /// thread sanitizer.
+///
+/// `@unchecked Sendable`: the value is only touched between lock and unlock, and the pointers never change.
 @safe
 final class Locked<Value>: @unchecked Sendable {
-    // Sendable: `value` is only touched between lock and unlock, and the pointers never change.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 

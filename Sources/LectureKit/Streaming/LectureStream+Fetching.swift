@@ -103,6 +103,7 @@ extension LectureStream {
         tries.failed()
         if tries.failures > parts.attempts { throw error }
         let backoff = Backoff(cap: Self.longestWait).delay(failures: tries.failures, random: SystemRandom().next())
+        // proof: no thread is blocked; it is the pause before the next attempt, not a wait for a condition.
         try? await Task.sleep(for: max(wait, backoff))
         try check()
         guard isKept, servesRanges, request.collector != nil else {
@@ -175,6 +176,7 @@ extension StreamSource {
                 guard failures < attempts, RetryTable.entry(code: error.code).decision == .retry, !Task.isCancelled
                 else { throw error }
                 let backoff = Backoff(cap: LectureStream.longestWait)
+                // proof: no thread is blocked; it is the pause before the next attempt.
                 try? await Task.sleep(for: backoff.delay(failures: failures, random: SystemRandom().next()))
             }
         }
