@@ -3,32 +3,22 @@ import LectureModel
 
 /// One run: requests in, events out, until the library is idle.
 ///
-/// Everything arrives in one stream and is handled by one loop, so that lines and bars never mix:
-///
-/// ```
-/// sources ──groups──▶ library ──events──┐
-/// signals, ticks ───────────────────────┼──▶ follow ──▶ lines, bars, totals
-/// sources ended ──▶ until idle ─────────┘
-/// ```
+/// The sources are read beside the ``EventLoop``: standard input may block for long, and signals must be handled
+/// meanwhile.
 ///
 /// When idle, at the deadline and at a signal the library is closed; its stream then ends after its last event, and the
 /// loop with it.
 struct PrecacheRun {
-    /// What the run waits for.
-    private enum Event: Sendable {
+    /// What the tasks of the run report.
+    private enum Message: Sendable {
         case enqueued([PrecacheSources.Outcome])
-        case listsRead(NamedLists)
-        case sourcesEnded(LectureError?)
-        case library(LectureEvent)
-        case libraryEnded
-        case ticker(Ticker.Event)
+        case sourcesEnded(Result<NamedLists, LectureError>)
         case idle(isReached: Bool)
     }
 
     private let manager: LectureManager
     private let session: CommandSession
-    private let events: AsyncStream<Event>
-    private let continuation: AsyncStream<Event>.Continuation
+    private let loop: EventLoop<Message>
     private var renderer: ProgressRenderer
     private var tracker = ProgressTracker()
     private var lastCount: BootInstant?
@@ -46,7 +36,8 @@ struct PrecacheRun {
     init(manager: LectureManager, session: CommandSession) {
         self.manager = manager
         self.session = session
-        (events, continuation) = AsyncStream.makeStream(of: Event.self)
+        // Subscribed before the first request, so that no event is missed.
+        loop = EventLoop(manager.events, tick: .milliseconds(250), session.context)
         result = PrecacheResult(began: session.context.clock.boot())
         let mode = ProgressRenderer.mode(
             choice: session.command.text("progress"), isQuiet: session.isQuiet,
@@ -60,14 +51,6 @@ struct PrecacheRun {
     /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be written; ``OutputError``.
     mutating func run(_ sources: PrecacheSources) async throws -> ExitStatus {
-        defer { continuation.finish() }
-        // Subscribed before the first request, so that no event is missed.
-        forwardLibrary()
-        let ticker = Ticker(every: .milliseconds(250), signals: context.signals())
-        let ticking = Task { [continuation] in
-            for await event in ticker.events { continuation.yield(.ticker(event)) }
-        }
-        defer { ticking.cancel() }
         enqueue(sources)
         try await follow()
         // Includes what was in flight when the run ended.
@@ -84,38 +67,25 @@ struct PrecacheRun {
         return result.status
     }
 
-    // MARK: Sources of events
+    // MARK: Tasks
 
-    private func forwardLibrary() {
-        let library = manager.events
-        Task { [continuation] in
-            for await event in library { continuation.yield(.library(event)) }
-            continuation.yield(.libraryEnded)
-        }
-    }
-
-    /// Reads the sources outside the loop: standard input may block for long, and signals must be handled meanwhile.
     private func enqueue(_ sources: PrecacheSources) {
         let isContinuing = command.arguments.isEmpty
         let check = command.text("check").flatMap(SourceCheck.init) ?? .list
         let directories = sources
-        Task { [manager, continuation] in
-            do {
-                var sources = sources
-                var lists = NamedLists(sources.listNames)
-                if isContinuing { try await manager.downloads.continueUnfinished() }
-                try await sources.forEachGroup(of: manager) { group in
-                    try directories.makeDirectories(group)
-                    let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
-                    lists.record(group.list, used: used, refused: group.lineCount - used)
-                    continuation.yield(.enqueued(outcomes))
-                }
-                continuation.yield(.listsRead(lists))
-                continuation.yield(.sourcesEnded(nil))
-            } catch {
-                let bug = LectureError(.bug, cause: "\(type(of: error))")
-                continuation.yield(.sourcesEnded(error as? LectureError ?? bug))
+        loop.start { [manager, loop] in
+            var sources = sources
+            var lists = NamedLists(sources.listNames)
+            if isContinuing { try await manager.downloads.continueUnfinished() }
+            try await sources.forEachGroup(of: manager) { group in
+                try directories.makeDirectories(group)
+                let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
+                lists.record(group.list, used: used, refused: group.lineCount - used)
+                loop.send(.enqueued(outcomes))
             }
+            return lists
+        } then: {
+            .sourcesEnded($0)
         }
     }
 
@@ -123,10 +93,11 @@ struct PrecacheRun {
         let deadline = command.duration("deadline").map { limit in
             max(.zero, limit - (context.clock.boot() - result.began))
         }
-        Task { [manager, continuation] in
-            // This task is never cancelled; a signal closes the manager, which ends the wait.
-            let isReached = (try? await manager.downloads.waitUntilIdle(deadline: deadline)) ?? false
-            continuation.yield(.idle(isReached: isReached))
+        // A signal closes the manager, which ends the wait.
+        loop.start { [manager] in
+            try await manager.downloads.waitUntilIdle(deadline: deadline)
+        } then: {
+            .idle(isReached: (try? $0.get()) ?? false)
         }
     }
 
@@ -134,22 +105,23 @@ struct PrecacheRun {
 
     /// Handles events until the library's stream has ended.
     private mutating func follow() async throws {
-        for await event in events {
+        let loop = loop
+        try await loop.run { event in
             switch event {
-            case .enqueued(let outcomes): for outcome in outcomes { try take(outcome) }
-            case .listsRead(let lists): result.lists = lists
-            case .sourcesEnded(let error?):
-                result.error = error
-                try await close()
-            case .sourcesEnded(nil): if !isClosing { awaitIdle() }
             case .library(let event): try take(event)
-            case .libraryEnded: return
-            case .ticker(.tick): try await count(atLeastEvery: .seconds(1))
-            case .ticker(.signal(.resized)): draw()
-            case .ticker(.signal(.stop(let number))):
+            case .tick: try await count(atLeastEvery: .seconds(1))
+            case .signal(.resized): draw()
+            case .signal(.stop(let number)):
                 if result.signal == nil { result.signal = number }
                 try await close()
-            case .idle(let isReached):
+            case .message(.enqueued(let outcomes)): for outcome in outcomes { try take(outcome) }
+            case .message(.sourcesEnded(.success(let lists))):
+                result.lists = lists
+                if !isClosing { awaitIdle() }
+            case .message(.sourcesEnded(.failure(let error))):
+                result.error = error
+                try await close()
+            case .message(.idle(let isReached)):
                 if !isClosing {
                     result.isDeadlineOver = !isReached
                     if isReached { try await result.lists.finish(manager) }

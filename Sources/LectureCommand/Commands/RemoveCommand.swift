@@ -79,33 +79,14 @@ struct Removal {
     /// The wait without progress after a failed commit or deletion; it is retried once in this time.
     static let patienceAfterFailure = Duration.seconds(5)
 
-    /// What the removal waits for.
-    private enum Event: Sendable {
-        case removed(ContentKey)
-        case failure(LectureError)
-        case ticker(Ticker.Event)
-    }
-
     let manager: LectureManager
     let session: CommandSession
-    private let events: AsyncStream<Event>
-    private let continuation: AsyncStream<Event>.Continuation
+    private let loop: EventLoop<Never>
 
     init(manager: LectureManager, session: CommandSession) {
         self.manager = manager
         self.session = session
-        (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        // Subscribed before the request. The stream ends when the manager is closed.
-        let library = manager.events
-        Task { [continuation] in
-            for await event in library {
-                switch event {
-                case .removed(let key): continuation.yield(.removed(key))
-                case .trouble(let error): continuation.yield(.failure(error))
-                default: continue
-                }
-            }
-        }
+        loop = EventLoop(manager.events, tick: .milliseconds(250), session.context)
     }
 
     /// Deletes some lectures.
@@ -165,29 +146,24 @@ struct Removal {
     /// - Throws: what `left` throws; ``OutputError``.
     private func wait(_ count: Int, _ left: (ContentKey?) async throws -> Int) async throws -> ExitStatus {
         let clock = session.context.clock
-        let ticker = Ticker(every: .milliseconds(250), signals: session.context.signals())
-        let ticking = Task { [continuation] in
-            for await event in ticker.events { continuation.yield(.ticker(event)) }
-        }
-        defer { ticking.cancel() }
         var (count, hasProgressed) = (count, false)
         var (end, patience) = (clock.boot() + Self.patience, Self.patience)
         var failure: LectureError?
         guard count > 0 else { return .done }
-        for await event in events {
+        let status: ExitStatus? = try await loop.first { event in
             let now: Int
             switch event {
-            case .ticker(.signal(.stop(let number))): return .signal(number)
-            case .ticker(.signal(.resized)): continue
-            case .failure(let error):
+            case .signal(.stop(let number)): return .signal(number)
+            case .library(.trouble(let error)):
                 if failure == nil { end = min(end, clock.boot() + Self.patienceAfterFailure) }
                 (failure, patience) = (error, Self.patienceAfterFailure)
                 try session.report(error)
-                continue
-            case .removed(let key):
+                return nil
+            case .library(.removed(let key)):
                 now = try await left(key)
                 hasProgressed = true
-            case .ticker(.tick):
+            case .library, .signal(.resized): return nil
+            case .tick:
                 // While the library reports removals, the store is not asked.
                 now = hasProgressed ? count : try await left(nil)
                 hasProgressed = false
@@ -195,9 +171,9 @@ struct Removal {
             if now == 0 { return .done }
             if now < count { end = clock.boot() + patience }
             count = now
-            guard clock.boot() < end else { return abandon(count, failure) }
+            return clock.boot() < end ? nil : abandon(count, failure)
         }
-        return .done
+        return status ?? .done
     }
 
     private func abandon(_ count: Int, _ failure: LectureError?) -> ExitStatus {

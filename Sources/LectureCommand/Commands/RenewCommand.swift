@@ -97,13 +97,6 @@ enum RenewCommand {
 
 /// One run of a batch renewal: events in, lines and progress out.
 private struct RenewRun {
-    private enum Event: Sendable {
-        case library(LectureEvent)
-        case libraryEnded
-        case ended(Result<RenewalReport, LectureError>)
-        case ticker(Ticker.Event)
-    }
-
     let manager: LectureManager
     let session: CommandSession
     let kind: RenewalKind
@@ -122,40 +115,26 @@ private struct RenewRun {
 
     mutating func run(_ selection: RenewalSelection, _ options: RenewalOptions) async throws -> ExitStatus {
         let began = context.clock.boot()
-        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        defer { continuation.finish() }
-        let library = manager.events
-        Task {
-            for await event in library { continuation.yield(.library(event)) }
-            continuation.yield(.libraryEnded)
-        }
-        let ticker = Ticker(every: .milliseconds(500), signals: context.signals())
-        let ticking = Task { for await event in ticker.events { continuation.yield(.ticker(event)) } }
-        defer { ticking.cancel() }
+        let loop = EventLoop<Result<RenewalReport, LectureError>>(
+            manager.events, tick: .milliseconds(500), context)
         let (manager, kind) = (manager, kind)
-        Task {
-            do {
-                let report =
-                    try await kind == .regrant
-                    ? manager.licences.regrant(selection, options) : manager.licences.renew(selection, options)
-                continuation.yield(.ended(.success(report)))
-            } catch {
-                let known = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
-                continuation.yield(.ended(.failure(known)))
-            }
+        loop.start {
+            try await kind == .regrant
+                ? manager.licences.regrant(selection, options) : manager.licences.renew(selection, options)
+        } then: {
+            $0
         }
         var result: Result<RenewalReport, LectureError>?
-        loop: for await event in events {
+        try await loop.run { event in
             switch event {
             case .library(let event): try await take(event)
-            case .libraryEnded: break loop
-            case .ended(let end):
+            case .message(let end):
                 result = end
                 // The stream of events ends after the last one of this run.
                 Task { await manager.close() }
-            case .ticker(.tick): reportProgress(began: began)
-            case .ticker(.signal(.resized)): continue
-            case .ticker(.signal(.stop(let number))):
+            case .tick: reportProgress(began: began)
+            case .signal(.resized): return
+            case .signal(.stop(let number)):
                 signal = number
                 await manager.licences.stopRenewal()
             }

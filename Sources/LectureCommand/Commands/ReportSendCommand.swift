@@ -31,13 +31,6 @@ enum ReportSendCommand {
 
 /// One run of a sending: events in, lines and progress out.
 private struct SendRun {
-    private enum Event: Sendable {
-        case library(LectureEvent)
-        case libraryEnded
-        case ended(Result<ReportSendResult, LectureError>)
-        case ticker(Ticker.Event)
-    }
-
     let manager: LectureManager
     let session: CommandSession
     private var progress = ReportSendResult()
@@ -51,37 +44,25 @@ private struct SendRun {
 
     mutating func run(_ options: SendOptions) async throws -> ExitStatus {
         let began = context.clock.boot()
-        let (events, continuation) = AsyncStream.makeStream(of: Event.self)
-        defer { continuation.finish() }
-        let library = manager.eventsWithoutExchanges
-        Task {
-            for await event in library { continuation.yield(.library(event)) }
-            continuation.yield(.libraryEnded)
-        }
-        let ticker = Ticker(every: .milliseconds(500), signals: context.signals())
-        let ticking = Task { for await event in ticker.events { continuation.yield(.ticker(event)) } }
-        defer { ticking.cancel() }
+        let loop = EventLoop<Result<ReportSendResult, LectureError>>(
+            manager.eventsWithoutExchanges, tick: .milliseconds(500), context)
         let manager = manager
-        Task {
-            do {
-                continuation.yield(.ended(.success(try await manager.reports.send(options))))
-            } catch {
-                let known = error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
-                continuation.yield(.ended(.failure(known)))
-            }
+        loop.start {
+            try await manager.reports.send(options)
+        } then: {
+            $0
         }
         var result: Result<ReportSendResult, LectureError>?
-        loop: for await event in events {
+        try await loop.run { event in
             switch event {
             case .library(let event): try take(event)
-            case .libraryEnded: break loop
-            case .ended(let end):
+            case .message(let end):
                 result = end
                 // The stream of events ends after the last one of this run.
                 Task { await manager.close() }
-            case .ticker(.tick): reportProgress(began: began)
-            case .ticker(.signal(.resized)): continue
-            case .ticker(.signal(.stop(let number))):
+            case .tick: reportProgress(began: began)
+            case .signal(.resized): return
+            case .signal(.stop(let number)):
                 signal = number
                 await manager.reports.stopSending()
             }

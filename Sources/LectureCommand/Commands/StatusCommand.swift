@@ -1,4 +1,3 @@
-import Dispatch
 import LectureFormats
 package import LectureKit
 import LectureModel
@@ -148,39 +147,4 @@ package enum StatusText {
     }
 
     private static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-}
-
-/// Ticks and signals in one stream, for commands that poll the store.
-final class Ticker: Sendable {
-    enum Event: Sendable {
-        case tick
-        case signal(SignalEvent)
-    }
-
-    let events: AsyncStream<Event>
-
-    /// Starts to tick.
-    ///
-    /// - Parameters:
-    ///   - interval: the time between two ticks. Ticks that are not consumed do not pile up.
-    ///   - signals: the process's signals; the ticker retains the watcher.
-    init(every interval: Duration, signals: SignalWatcher?) {
-        let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(16))
-        self.events = events
-        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "lecturectl.ticker"))
-        let nanoseconds = Int(clamping: interval.nanosecondCount)
-        timer.schedule(deadline: .now() + .nanoseconds(nanoseconds), repeating: .nanoseconds(nanoseconds))
-        timer.setEventHandler { continuation.yield(.tick) }
-        timer.activate()
-        let forwarding = Task {
-            guard let signals else { return }
-            for await signal in signals.events { continuation.yield(.signal(signal)) }
-        }
-        // `nonisolated(unsafe)`: `timer` is only cancelled here, and cancelling is safe from any thread.
-        nonisolated(unsafe) let source = timer
-        continuation.onTermination = { _ in
-            unsafe source.cancel()
-            forwarding.cancel()
-        }
-    }
 }

@@ -1,0 +1,41 @@
+import Dispatch
+import LectureFormats
+
+/// Ticks and signals in one stream, for commands that poll the store.
+package final class Ticker: Sendable {
+    /// What it reports.
+    package enum Event: Sendable {
+        /// Time has passed.
+        case tick
+        /// The process received a signal.
+        case signal(SignalEvent)
+    }
+
+    /// Ticks and signals, in order.
+    package let events: AsyncStream<Event>
+
+    /// Starts to tick.
+    ///
+    /// - Parameters:
+    ///   - interval: the time between two ticks. Ticks that are not consumed do not pile up.
+    ///   - signals: the process's signals; the ticker retains the watcher.
+    package init(every interval: Duration, signals: SignalWatcher?) {
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(16))
+        self.events = events
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "lecturectl.ticker"))
+        let nanoseconds = Int(clamping: interval.nanosecondCount)
+        timer.schedule(deadline: .now() + .nanoseconds(nanoseconds), repeating: .nanoseconds(nanoseconds))
+        timer.setEventHandler { continuation.yield(.tick) }
+        timer.activate()
+        let forwarding = Task {
+            guard let signals else { return }
+            for await signal in signals.events { continuation.yield(.signal(signal)) }
+        }
+        // `timer` is only cancelled here, and cancelling is safe from any thread.
+        nonisolated(unsafe) let source = timer
+        continuation.onTermination = { _ in
+            unsafe source.cancel()
+            forwarding.cancel()
+        }
+    }
+}
