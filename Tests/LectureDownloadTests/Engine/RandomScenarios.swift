@@ -8,7 +8,7 @@ import Testing
 
 /// Random worlds: servers that drop, stall, wait and lie; programs that are killed; people who change their minds. The
 /// same seed is the same run.
-struct SimulationTests {
+struct RandomScenarios {
     /// How a server lies.
     enum Lie: CaseIterable {
         case none
