@@ -28,6 +28,10 @@ package import LectureModel
     package let interrupter: Interrupter
     /// How many transactions ``transaction(_:_:)`` has started; identifies each one.
     package internal(set) var transactionSerial: UInt64 = 0
+    /// Called at every ``FaultPoint``, so that a test can let the connection fail: what it throws is the connection's
+    /// error there. Nil in the product, where it costs a comparison for each statement. It may not use the connection,
+    /// except for scripts.
+    package var faultPoint: ((FaultPoint) throws -> Void)?
     /// Why the file is open for reading only, where it should have been open for writing; what a write then throws.
     package var whyReadOnly: LectureError?
     private let handle: OpaquePointer
@@ -212,6 +216,13 @@ package import LectureModel
 
     // MARK: Internal
 
+    /// Runs a statement that controls a transaction; no ``FaultPoint/statement(_:)``.
+    func control(_ sql: String) throws {
+        try prepared(sql, []) { statement in
+            while try advance(statement) {}
+        }
+    }
+
     /// Lends the handle to a function of this module.
     ///
     /// - Parameter body: must not store the handle.
@@ -239,6 +250,13 @@ package import LectureModel
     }
 
     private func lend<Result>(
+        _ sql: String, _ values: [SQLiteValue], _ body: (Statement) throws -> Result
+    ) throws -> Result {
+        try faultPoint?(.statement(sql))
+        return try prepared(sql, values, body)
+    }
+
+    private func prepared<Result>(
         _ sql: String, _ values: [SQLiteValue], _ body: (Statement) throws -> Result
     ) throws -> Result {
         let statement = try cache.take(sql) ?? prepare(sql)

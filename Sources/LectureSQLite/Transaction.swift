@@ -20,15 +20,17 @@ extension Connection {
     package func transaction<Result>(_ kind: TransactionKind = .immediate, _ body: () throws -> Result) throws -> Result
     {
         guard !isInTransaction else { throw LectureError(.bug, detail: "a transaction inside a transaction") }
-        try execute(kind.rawValue)
+        try faultPoint?(.begin(kind))
+        try control(kind.rawValue)
         transactionSerial += 1
         do {
             let result = try body()
-            try execute("COMMIT")
+            try faultPoint?(.commit(kind))
+            try control("COMMIT")
             return result
         } catch {
             // SQLite has rolled back already after some errors (full disk, input/output); the first error counts.
-            if isInTransaction { _ = try? execute("ROLLBACK") }
+            if isInTransaction { _ = try? control("ROLLBACK") }
             throw error
         }
     }

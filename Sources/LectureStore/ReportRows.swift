@@ -23,6 +23,9 @@ struct ReportRows {
     /// From the reports to their queues; CROSS JOIN keeps SQLite from starting with the session queues.
     static let fromReports = "CROSS JOIN lms_lane ON lms_lane.id = report.lane_id \(targetAndInFlightBatch)"
 
+    /// A report by its row.
+    static let byID = "SELECT \(columns) FROM report \(fromReports) WHERE report.id = ?"
+
     /// Stored values may nest this deep; programs accept less.
     static let limits = JSONScanner.Limits(depth: 64, items: .max)
 
@@ -32,9 +35,7 @@ struct ReportRows {
 
     /// A report by its row.
     func report(_ id: OutboxID) throws -> StoredReport? {
-        try connection.first(
-            "SELECT \(Self.columns) FROM report \(Self.fromReports) WHERE report.id = ?", id
-        ) { try Self.report($0) }
+        try connection.first(Self.byID, id) { try Self.report($0) }
     }
 
     /// Reads a row of ``columns``.

@@ -31,8 +31,8 @@ package final class Program {
     package var onNotices: ([EngineNotice]) throws -> Void = { _ in }
     /// Its number in the world.
     package let number: Int
-    /// Its store as its engine sees it.
-    let port: ProgramIndex
+    /// What happens to its store.
+    let store: ProgramStore
     /// The connection of its writer.
     let connection: Connection
     private let world: VirtualWorld
@@ -54,54 +54,52 @@ package final class Program {
         world = place.world
         census = place.census
         world.begin(life)
-        guard world.act(number, "starts", {}) else { throw ProgramIndex.dead }
+        guard world.act(number, "starts", {}) else { throw ProgramStore.dead }
         connection = try place.connections.take(place.location)
         index = SQLiteDownloadIndex(connection: connection)
-        var isBound = false
-        let pages = connection
-        port = ProgramIndex(index, world: world, program: number, storeFault: place.storeFault) { bounds in
-            guard bounds != isBound else { return }
-            isBound = bounds
-            try pages.run(script: "PRAGMA max_page_count = \(bounds ? 1 : 1 << 30)")
-        }
-        owner = try Self.register(port, number, census, world.now)
-        run = try port.beginRun(owner: owner, command: "test", now: world.now)
+        store = try ProgramStore(connection, world: world, program: number, fault: place.storeFault)
+        let (index, now) = (index, world.now)
+        let owner = try store.use { [census, number] in try Self.register(index, number, census, now) }
+        self.owner = owner
+        census.living[owner] = number
+        run = try store.use { try index.beginRun(owner: owner, command: "test", now: now) }
         transport = ScriptedTransport(world: world, network: place.network, program: number)
         let inbox = Inbox<EngineEvent> { [isWoken] in isWoken.withLock { $0 = true } }
         resolver = ScriptedResolver(world: world, program: number, inbox: inbox)
         licensing = ScriptedLicensing(world: world, program: number, inbox: inbox)
         let ports = DownloadEngine.Ports(
-            index: port, transport: transport, files: ProgramFiles(place.disk, program: number),
+            index: index, transport: transport, files: ProgramFiles(place.disk, program: number),
             digests: place.disk.digests, clock: world.clock,
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
             licensing: licensing, seals: place.seals)
-        let store = port
         loop = Loop(
             Loop.Ports(
                 clock: world.clock, random: WorldRandom(world: world), numbers: TransferNumbers(),
-                transaction: { try store.transaction($0) }))
+                transaction: { try index.transaction($0) }))
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox, in: loop)
         engine.start()
     }
 
     /// As in the product: the row and its lock become visible together, and dead owners are dismissed.
     private static func register(
-        _ index: ProgramIndex, _ number: Int, _ census: Census, _ now: Timestamp
+        _ index: SQLiteDownloadIndex, _ number: Int, _ census: Census, _ now: Timestamp
     ) throws -> OwnerID {
-        let owner = try index.transaction {
+        try index.transaction {
             for owner in try index.owners() where census.isDead(owner) { try index.dismissOwner(owner, now: now) }
             return try index.registerOwner(pid: number, bootID: "world", command: "test", now: now)
         }
-        census.living[owner] = number
-        return owner
     }
 
     /// Leases of killed programs go back to the queue, at the latest two seconds after their death.
     private func dismissDeadOwners() {
         if let lastCheck, world.boot - lastCheck < 2_000_000_000 { return }
         lastCheck = world.boot
-        try? port.transaction {
-            for other in try port.owners() where census.isDead(other) { try port.dismissOwner(other, now: world.now) }
+        try? store.use {
+            try index.transaction {
+                for other in try index.owners() where census.isDead(other) {
+                    try index.dismissOwner(other, now: world.now)
+                }
+            }
         }
     }
 
@@ -134,15 +132,18 @@ package final class Program {
         isWoken.withLock { $0 = false }
         guard world.isAlive(number) else { return }
         if census.isKept { dismissDeadOwners() }
-        let step = commit()
-        for effect in step.effects { engine.perform(effect) }
-        let (reported, next) = (step.notices, step.next)
-        // The notices of a dead program are lost.
-        guard world.isAlive(number) else { return }
-        notices += reported
-        lastStep = world.boot
-        self.next = next?.nanoseconds
-        do { try onNotices(reported) } catch { world.found("a notice could not be checked: \(error)") }
+        do {
+            let step = try store.use { commit() }
+            for effect in step.effects { engine.perform(effect) }
+            // The notices of a dead program are lost.
+            guard world.isAlive(number) else { return }
+            notices += step.notices
+            lastStep = world.boot
+            next = step.next?.nanoseconds
+            try onNotices(step.notices)
+        } catch {
+            if world.isAlive(number) { world.found("a step could not be checked: \(error)") }
+        }
     }
 
     /// Whether the program is idle, and stays so without an event.

@@ -228,13 +228,15 @@ package final class Simulation {
             if scenario.lectures.contains(where: { $0.source == .resolver }) {
                 program.resolver.answering = { [unowned self] url in servers.resolve(url) }
             }
-            program.port.onCommit = { [unowned self, unowned program] claims in
-                try watch.committed(claims, by: program)
+            program.store.onCommit = { [unowned self, unowned program] writes in
+                try watch.committed(writes, by: program)
             }
             program.onNotices = { [unowned self, unowned program] reported in
                 try watch.reported(reported, by: program)
             }
-            _ = try program.port.transaction { try program.port.joinUnfinished(program.run) }
+            _ = try program.store.use {
+                try program.index.transaction { try program.index.joinUnfinished(program.run) }
+            }
             programs.append(program)
         } catch {
             if world.isAlive(life.program) {

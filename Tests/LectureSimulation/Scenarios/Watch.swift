@@ -47,14 +47,14 @@ final class Watch {
     // MARK: Rows checked against the disk
 
     /// A commit marks chunks as committed: their bytes are durable now, and are the ones that were hashed.
-    func committed(_ claims: ProgramIndex.Claims, by program: Program) throws {
-        for claim in claims.committed {
-            guard let place = try Self.place(of: claim.resource, program.connection) else { continue }
+    func committed(_ writes: ProgramStore.Writes, by program: Program) throws {
+        for (resource, chunks) in Dictionary(grouping: writes.chunks, by: \.resource) {
+            guard let place = try Self.place(of: resource, program.connection) else { continue }
             guard let node = disk.node(place.path + MemoryDisk.suffix) ?? disk.node(place.path) else {
                 world.found("chunks of \(place.path) are committed and there is no file")
                 continue
             }
-            for chunk in claim.chunks {
+            for chunk in chunks {
                 let start = chunk.index * place.chunkBytes
                 let range = start..<min(node.bytes.count, start + place.chunkBytes)
                 if node.dirty.contains(where: { $0.overlaps(range) }) {
@@ -62,7 +62,7 @@ final class Watch {
                 }
             }
         }
-        for version in claims.completed {
+        for version in writes.completed {
             for resource in try program.index.resources(version) where resource.state == .finalized {
                 if disk.node(resource.path) == nil { world.found("\(resource.path) is complete and is not there") }
                 if !disk.isDurable(resource.path) { world.found("\(resource.path) is complete before its name lasts") }

@@ -62,14 +62,14 @@ struct EngineCampaignTests {
         let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 20 }
         try world.add(600)
         world.lms.behave(Self.lossy)
-        world.process.outbox.failures = 60
+        world.process.faults.failures = 30
         for _ in 0..<4 {
             world.begin()
             world.run(for: .seconds(300)) { $0.process.ends.count > 10 }
             #expect(try world.isConserved())
         }
-        #expect(world.process.outbox.failed > 5 && world.process.failures > 0)
-        world.process.outbox.failures = 0
+        #expect(world.process.faults.failed > 5 && world.process.failures > 0)
+        world.process.faults.failures = 0
         world.run(for: .seconds(3600)) { $0.process.runner.machine.isIdle }
         #expect(world.process.runner.machine.isIdle)
         try finish(world, 600)
@@ -104,7 +104,7 @@ struct EngineCampaignTests {
         try world.add(100)
         world.begin()
         world.run { _ in world.lms.effects.count > 20 }
-        world.process.outbox.failures = 1000
+        world.process.faults.failures = 1000
         world.process.runner.stop()
         #expect(world.run { $0.process.isStopped })
         try world.restart()
@@ -168,7 +168,7 @@ struct EngineCampaignTests {
         world.lms.behave { _, _ in .good }
         var selection = ReportSelection()
         selection.states = [.dead]
-        let outbox = world.process.outbox.inner
+        let outbox = world.process.outbox
         #expect(try outbox.transaction { try outbox.upkeep.revive(selection, now: world.clock.now()) } == poison.count)
         #expect(try world.send().delivered == poison.count && world.lms.breaches.isEmpty)
     }

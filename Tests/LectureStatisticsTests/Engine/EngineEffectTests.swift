@@ -32,12 +32,12 @@ struct EngineEffectTests {
         let world = try SendWorld()
         try world.add("a")
         world.begin()
-        world.process.outbox.failsCommits = true
+        world.process.faults.failsCommits = true
         let process = world.process
         let failed = process.commit()
         #expect(failed.effects == [], "its request is not sent")
         #expect(failed.notices.contains { if case .failure = $0 { true } else { false } })
-        world.process.outbox.failsCommits = false
+        world.process.faults.failsCommits = false
         #expect(process.commit().effects == [] && world.lms.requests.isEmpty, "the next step waits")
         world.run { $0.process.ends.count == 1 }
         #expect(world.process.ends.map(\.delivered) == [1] && world.lms.requests.map(\.id) == ["a"])
@@ -49,14 +49,14 @@ struct EngineEffectTests {
         world.begin()
         let process = world.process
         world.process.performer.perform(.send(try request(process.commit().effects)))
-        world.process.outbox.failsCommits = true
+        world.process.faults.failsCommits = true
         var failures = 0
         world.run(for: .seconds(5)) { world in
             failures = world.process.failures
             return failures == 2
         }
         #expect(failures == 2 && world.lms.requests.count == 1)
-        world.process.outbox.failsCommits = false
+        world.process.faults.failsCommits = false
         world.run { $0.process.ends.count == 1 }
         #expect(world.process.ends.map(\.delivered) == [1])
         #expect(world.lms.requests.map(\.id) == ["a"], "the answer was not lost")
@@ -68,10 +68,10 @@ struct EngineEffectTests {
         world.begin()
         let process = world.process
         world.process.performer.perform(.send(try request(process.commit().effects)))
-        world.process.outbox.failsCommits = true
+        world.process.faults.failsCommits = true
         world.run(for: .seconds(300)) { $0.process.failures > FailedSteps.patience }
         #expect(world.process.failures > FailedSteps.patience)
-        world.process.outbox.failsCommits = false
+        world.process.faults.failsCommits = false
         world.run { $0.process.ends.count == 1 }
         #expect(world.process.ends.map(\.delivered) == [1])
         #expect(world.lms.requests.map(\.id) == ["a", "a"], "sent again under its id")

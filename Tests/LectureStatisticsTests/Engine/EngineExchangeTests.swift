@@ -55,7 +55,7 @@ struct EngineExchangeTests {
         #expect(exchanges.count == 1 && exchanges[0].reports == ids && exchanges[0].data.count == 500)
         #expect(exchanges[0].isDelivered && exchanges[0].answer == #"{"ok":true}"#)
         // It was read once, to be sent.
-        #expect(world.process.outbox.read == 500)
+        #expect(world.process.faults.read == 500)
     }
 
     @Test func `a refused batch is published with the halves it was divided into`() throws {
@@ -75,7 +75,7 @@ struct EngineExchangeTests {
         let silent = try SendWorld { $0.limits.count = 50 }
         try silent.add(200)
         #expect(try silent.send().delivered == 200)
-        #expect(silent.process.exchanges.isEmpty && silent.process.outbox.read == 200)
+        #expect(silent.process.exchanges.isEmpty && silent.process.faults.read == 200)
     }
 
     @Test func `requests of a crashed program and from before a subscription are read for a subscriber`() throws {
@@ -98,10 +98,10 @@ struct EngineExchangeTests {
             let world = try SendWorld(seed: UInt64(seed)) { $0.limits.count = 10 }
             world.listens.withLock { $0 = true }
             try world.add(100)
-            world.process.outbox.failures = 60
+            world.process.faults.failures = 30
             world.begin()
-            world.run(for: .seconds(600)) { $0.process.outbox.failed > 5 }
-            world.process.outbox.failures = 0
+            world.run(for: .seconds(600)) { $0.process.faults.failed > 5 }
+            world.process.faults.failures = 0
             try world.send { $0.longestWait = .seconds(700) }
             try world.send { $0.longestWait = .seconds(700) }
             let delivered = world.process.exchanges.filter(\.isDelivered).flatMap(\.reports)

@@ -93,7 +93,7 @@ struct EngineRouteTests {
         try world.add("a")
         world.lms.answer(422, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
         #expect(try world.send().dead == 1)
-        let outbox = world.process.outbox.inner
+        let outbox = world.process.outbox
         #expect(try outbox.transaction { try outbox.upkeep.revive(ReportSelection(), now: world.clock.now()) } == 1)
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 1)
@@ -108,8 +108,8 @@ struct EngineRouteTests {
         world.lms.answer(422)
         world.begin()
         world.run(for: .seconds(1)) { _ in !world.lms.requests.isEmpty }
-        _ = try world.process.outbox.inner.transaction {
-            try world.process.outbox.inner.erasure.erase(user: "kim", isForced: true)
+        _ = try world.process.outbox.transaction {
+            try world.process.outbox.erasure.erase(user: "kim", isForced: true)
         }
         #expect(world.run { !$0.process.ends.isEmpty })
         #expect(try world.state("a") == nil && world.state("b") == .dead && world.isConserved())
@@ -196,7 +196,7 @@ struct EngineRouteTests {
         try world.send()
         let held = Set(world.lms.requests.map(\.id))
         let other = ReportRecord.Target(url: "https://second.example/in", format: .json)
-        let target = try world.process.outbox.inner.transaction { try world.process.outbox.inner.target(other) }
+        let target = try world.process.outbox.transaction { try world.process.outbox.target(other) }
         try world.restart()
         world.lms.forget()
         world.lms.behave { _, _ in .good }

@@ -10,7 +10,9 @@ import Testing
 /// A program with an engine on a store.
 final class SendProcess {
     let index: SQLiteDownloadIndex
-    let outbox: FailingOutbox
+    let outbox: SQLiteOutbox
+    /// Lets its steps fail.
+    let faults: StoreFaults
     let loop: Loop
     let runner: Runner<ReportMachine>
     let performer: ExchangePerformer
@@ -22,16 +24,17 @@ final class SendProcess {
     fileprivate(set) var notices: [ReportNotice] = []
 
     fileprivate init(
-        _ index: SQLiteDownloadIndex, _ outbox: FailingOutbox, _ loop: Loop,
+        _ index: SQLiteDownloadIndex, _ outbox: SQLiteOutbox, _ faults: StoreFaults, _ loop: Loop,
         _ runner: Runner<ReportMachine>, _ performer: ExchangePerformer, _ owner: OwnerID, _ isWoken: Guarded<Bool>
     ) {
-        (self.index, self.outbox, self.loop, self.runner, self.performer) = (index, outbox, loop, runner, performer)
-        (self.owner, self.isWoken) = (owner, isWoken)
+        (self.index, self.outbox, self.faults, self.loop, self.runner) = (index, outbox, faults, loop, runner)
+        (self.performer, self.owner, self.isWoken) = (performer, owner, isWoken)
     }
 
-    /// Handles the waiting events and performs nothing: the effects are the caller's to perform.
+    /// Handles the waiting events, which may fail as its ``faults`` say, and performs nothing: the effects are the
+    /// caller's to perform.
     func commit() -> CommittedStep<ExchangeEffect, ReportNotice> {
-        _ = loop.commit()
+        faults.use { _ = loop.commit() }
         return runner.take()
     }
 
@@ -93,8 +96,9 @@ final class SendWorld {
         _ location: StoreLocation, _ clock: VirtualClock, _ lms: VirtualLMS, _ randomness: SeededRandom,
         _ settings: StatisticsSettings, _ shared: (ids: Guarded<Int>, listens: Guarded<Bool>), seed: UInt64
     ) throws -> SendProcess {
-        let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
-        let outbox = FailingOutbox(SQLiteOutbox(index: index), seed: seed)
+        let connection = try StoreDatabase.openWriter(location, now: clock.now()).connection
+        let index = SQLiteDownloadIndex(connection: connection)
+        let outbox = SQLiteOutbox(index: index)
         let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
         let functions = ReportFunctions(
@@ -110,7 +114,8 @@ final class SendWorld {
             ReportMachine(settings, functions, hash: { Self.hash($0) }, owner: owner), store: outbox, inbox: inbox)
         loop.add(runner)
         let performer = ExchangePerformer(lms, clock: clock) { inbox.post(.answered($0, $1)) }
-        return SendProcess(index, outbox, loop, runner, performer, owner, woken)
+        return SendProcess(
+            index, outbox, StoreFaults(connection, seed: seed), loop, runner, performer, owner, woken)
     }
 
     private static func next(_ numbers: Guarded<Int>) -> Int {
@@ -168,7 +173,7 @@ final class SendWorld {
         change(&record)
         var report = NewReport(record)
         report.isCumulative = isCumulative
-        _ = try process.outbox.inner.add(report, now: clock.now())
+        _ = try process.outbox.add(report, now: clock.now())
         return id
     }
 
@@ -176,7 +181,7 @@ final class SendWorld {
     @discardableResult
     func add(_ count: Int, perSession: Int = 10, prefix: String = "r", padding: Int = 0) throws -> [String] {
         let text = String(repeating: "x", count: padding)
-        return try process.outbox.inner.transaction {
+        return try process.outbox.transaction {
             try (0..<count).map { number in
                 try add(
                     "\(prefix)\(number)", user: "u\(number / perSession)",
@@ -217,7 +222,7 @@ final class SendWorld {
 
     /// The stored target.
     func entry() throws -> TargetEntry {
-        try #require(try process.outbox.inner.targets().first { $0.address == target })
+        try #require(try process.outbox.targets().first { $0.address == target })
     }
 
     /// Violations of the order in which the reports of each session took effect.
