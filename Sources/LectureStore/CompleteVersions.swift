@@ -95,7 +95,7 @@ extension SQLiteDownloadIndex {
             """
             UPDATE content SET state = ?1, error_code = ?2, error_detail = ?3, error_cause = ?4, completed_ms = NULL,
                 attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL, updated_ms = ?5
-            WHERE id = ?6 AND state = ?7 AND lease_owner IS NULL
+            WHERE id = ?6 AND state = ?7 AND \(Claim.content.isFree)
             """,
             isQueued ? ItemState.queued : .failed, error.code.number, error.detail, error.cause, now, content,
             ItemState.completed) == 1
@@ -106,7 +106,7 @@ extension SQLiteDownloadIndex {
         let rows = try connection.query(
             """
             SELECT content.id, \(ContentColumns.media) FROM content INDEXED BY content_state
-            WHERE content.state = ? AND content.error_code = ? AND content.lease_owner IS NULL
+            WHERE content.state = ? AND content.error_code = ? AND \(Claim.content.isFree)
             """, ItemState.failed, LectureError.Code.mediaMissing.number
         ) { row -> (ContentID, FinalizedFile?) in (row.id(0), ContentColumns.media(row, 1)) }
         return rows.compactMap { id, media in media.map { (id: id, media: $0) } }
@@ -168,7 +168,7 @@ extension SQLiteDownloadIndex {
                 stop_reason = NULL, error_code = NULL, error_detail = '', error_cause = '', attempts = 0,
                 next_attempt_ms = NULL, wait_set_ms = NULL, completed_ms = NULL,
                 updated_ms = ?
-            WHERE id = ? AND lease_owner IS NULL
+            WHERE id = ? AND \(Claim.content.isFree)
             """, now, content)
     }
 }

@@ -290,12 +290,12 @@ extension SQLiteDownloadIndex {
             UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, error_code = NULL,
                 error_detail = '', error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
                 updated_ms = ?
-            WHERE \(condition) AND lease_owner IS NULL AND state <> \(sql: ItemState.completed)
+            WHERE \(condition) AND \(Claim.content.isFree) AND state <> \(sql: ItemState.completed)
             """, values: [now.sqliteValue] + values)
     }
 
     func isLeased(_ content: ContentID) throws -> Bool {
-        try connection.first("SELECT lease_owner IS NOT NULL FROM content WHERE id = ?", content) { $0.bool(0) }
+        try connection.first("SELECT \(Claim.content.isHeld) FROM content WHERE id = ?", content) { $0.bool(0) }
             ?? false
     }
 

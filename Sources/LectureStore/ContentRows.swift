@@ -17,7 +17,7 @@ extension SQLiteDownloadIndex {
             UPDATE content SET state = ?1, stop_reason = ?2, error_code = ?3, error_detail = ?4, error_cause = ?5,
                 attempts = ?6, next_attempt_ms = ?7, wait_set_ms = ?8, updated_ms = ?9,
                 completed_ms = CASE WHEN ?1 = 4 THEN coalesce(completed_ms, ?9) END
-            WHERE id = ?10 AND lease_fence = ?11 AND lease_owner IS NOT NULL
+            WHERE id = ?10 AND \(Claim.isHeld(under: "?11"))
             """,
             status.state, status.stopReason, status.error?.code.number, status.error?.detail ?? "",
             status.error?.cause ?? "", status.attempts, status.nextAttempt, status.waitSet, now, lease.content,
@@ -113,8 +113,7 @@ extension SQLiteDownloadIndex {
     /// Deletes a lecture with all dependent rows. The files must be gone before.
     package func deleteContent(_ lease: ContentLease) throws {
         let changed = try connection.execute(
-            "DELETE FROM content WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL", lease.content,
-            lease.fence)
+            "DELETE FROM content WHERE id = ? AND \(Claim.isHeld(under: "?"))", lease.content, lease.fence)
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
@@ -123,7 +122,7 @@ extension SQLiteDownloadIndex {
         try connection.query(
             """
             SELECT id FROM content INDEXED BY content_removal
-            WHERE desire = \(sql: TargetState.remove) AND lease_owner IS NULL ORDER BY id LIMIT ?
+            WHERE desire = \(sql: TargetState.remove) AND \(Claim.content.isFree) ORDER BY id LIMIT ?
             """, limit
         ) { $0.id(0) }
     }

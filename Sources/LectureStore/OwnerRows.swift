@@ -29,7 +29,7 @@ extension SQLiteDownloadIndex {
                     next_attempt_ms = NULL, wait_set_ms = NULL,
                     error_code = CASE desire WHEN \(sql: TargetState.cancel) THEN ? END, error_detail = '',
                     error_cause = '', updated_ms = ?
-                WHERE lease_owner = ?
+                WHERE \(Claim.content.isHeld(by: "?"))
                     AND state IN \(sql: [ItemState.queued, .loading, .downloading, .verifying])
                     AND desire IN \(sql: [TargetState.pause, .cancel])
                 """, LectureError.Code.cancelled.number, now, owner)
@@ -37,9 +37,11 @@ extension SQLiteDownloadIndex {
             try connection.execute(
                 """
                 UPDATE content SET state = \(sql: ItemState.queued), updated_ms = ?
-                WHERE lease_owner = ? AND state IN \(sql: [ItemState.loading, .downloading, .verifying])
+                WHERE \(Claim.content.isHeld(by: "?"))
+                    AND state IN \(sql: [ItemState.loading, .downloading, .verifying])
                 """, now, owner)
-            try connection.execute("UPDATE content SET lease_owner = NULL WHERE lease_owner = ?", owner)
+            try connection.execute(
+                "UPDATE content SET \(Claim.content.freed) WHERE \(Claim.content.isHeld(by: "?"))", owner)
         }
     }
 
@@ -67,7 +69,7 @@ extension SQLiteDownloadIndex {
                 """
                 UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0,
                     next_attempt_ms = NULL, wait_set_ms = NULL
-                WHERE desire = \(sql: TargetState.fetch) AND lease_owner IS NULL
+                WHERE desire = \(sql: TargetState.fetch) AND \(Claim.content.isFree)
                     AND (state = \(sql: ItemState.stopped) AND stop_reason IN (?, ?, ?)
                         OR state = \(sql: ItemState.failed) AND error_code IN (?, ?))
                 """, StopReason.network, StopReason.space, StopReason.quota, LectureError.Code.damaged.number,
@@ -98,9 +100,7 @@ extension SQLiteDownloadIndex {
 
     /// Releases a lease.
     package func release(_ lease: ContentLease) throws {
-        let changed = try connection.execute(
-            "UPDATE content SET lease_owner = NULL WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL",
-            lease.content, lease.fence)
+        let changed = try connection.execute(ClaimStatements.releaseContent, lease.content, lease.fence)
         guard changed == 1 else { throw LectureError(.leaseLost) }
     }
 
@@ -150,7 +150,7 @@ extension SQLiteDownloadIndex {
         let leased = try connection.first(
             """
             SELECT count(*) FROM content INDEXED BY content_lease
-            WHERE lease_owner IS NOT NULL AND lease_owner <> ?
+            WHERE \(Claim.content.isHeld(byOtherThan: "?"))
               AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ? AND content_id = content.id)
             """, owner, run
         ) { $0.int(0) }
@@ -161,7 +161,8 @@ extension SQLiteDownloadIndex {
     package func changedTargetStates(owner: OwnerID) throws -> [(ContentID, TargetState)] {
         try connection.query(
             """
-            SELECT id, desire FROM content WHERE lease_owner = ? AND desire <> \(sql: TargetState.fetch) ORDER BY id
+            SELECT id, desire FROM content
+            WHERE \(Claim.content.isHeld(by: "?")) AND desire <> \(sql: TargetState.fetch) ORDER BY id
             """, owner
         ) { row in (row.id(0), try row.enumeration(1, TargetState.self)) }
     }
@@ -190,11 +191,7 @@ extension SQLiteDownloadIndex {
     }
 
     private func take(_ content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
-        let changed = try connection.execute(
-            """
-            UPDATE content SET lease_owner = ?1, lease_fence = lease_fence + 1, updated_ms = ?3
-            WHERE id = ?2 AND (lease_owner IS NULL OR lease_owner = ?1)
-            """, owner, content, now)
+        let changed = try connection.execute(ClaimStatements.takeContent, owner, content, now)
         return changed == 1 ? try connection.item(id: content).map(opened) : nil
     }
 
@@ -207,7 +204,7 @@ extension SQLiteDownloadIndex {
         ) { $0.int(0) }
         let isWanted = """
             content.state = \(sql: state) AND content.desire = \(sql: TargetState.fetch) \
-            AND content.lease_owner IS NULL
+            AND \(Claim.content.isFree)
             """
         if (items ?? 0) <= inState {
             return """

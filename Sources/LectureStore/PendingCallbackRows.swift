@@ -27,10 +27,9 @@ package struct PendingCallbackRows: PendingCallbackQueue {
                     select.sql, values: (select.takesNow ? [now.sqliteValue] : []) + [(limit - found.count).sqliteValue]
                 ) { LicenceRows.pendingCallback($0) }
             }
-            for callback in found {
-                try connection.execute("UPDATE debt SET owner_id = ? WHERE id = ?", owner, callback.id)
+            return try found.filter { callback in
+                try connection.execute(ClaimStatements.takeCallback, owner, callback.id) == 1
             }
-            return found
         }
     }
 
@@ -38,7 +37,7 @@ package struct PendingCallbackRows: PendingCallbackQueue {
         (
             """
             SELECT \(LicenceRows.callbackColumns) FROM debt INDEXED BY debt_next_attempt
-            WHERE owner_id IS NULL AND \(condition.sql) ORDER BY next_attempt_ms, \(condition.tie) LIMIT ?
+            WHERE \(Claim.callback.isDue(condition)) ORDER BY next_attempt_ms, \(condition.tie) LIMIT ?
             """, condition.takesNow
         )
     }
@@ -54,7 +53,7 @@ package struct PendingCallbackRows: PendingCallbackQueue {
     ) throws {
         try connection.execute(
             """
-            UPDATE debt SET owner_id = NULL, attempts = ?, next_attempt_ms = ?, wait_set_ms = ?, error_code = ?,
+            UPDATE debt SET \(Claim.callback.freed), attempts = ?, next_attempt_ms = ?, wait_set_ms = ?, error_code = ?,
                 error_detail = ? WHERE id = ?
             """, attempts, until, until == nil ? nil : now, error.code.number, error.detail, id)
     }
@@ -64,7 +63,7 @@ package struct PendingCallbackRows: PendingCallbackQueue {
         try connection.first(
             """
             SELECT coalesce(next_attempt_ms, 0) FROM debt INDEXED BY debt_next_attempt
-            WHERE owner_id IS NULL ORDER BY next_attempt_ms LIMIT 1
+            WHERE \(Claim.callback.isFree) ORDER BY next_attempt_ms LIMIT 1
             """
         ) { $0.timestamp(0) }
     }

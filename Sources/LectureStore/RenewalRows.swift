@@ -55,10 +55,11 @@ package final class RenewalRows: RenewalBatches {
             var found = try due(run, .fresh, limit: limit, now: now) + due(run, .over, limit: limit, now: now)
             if found.count < limit { found += try due(run, .setBack, limit: limit - found.count, now: now) }
             found.sort { ($0.urgency, $0.licence) < ($1.urgency, $1.licence) }
-            return try found.prefix(limit).compactMap { claim in
-                try connection.execute(
-                    "UPDATE renewal SET owner_id = ? WHERE run_id = ? AND licence_id = ?", owner, run, claim.licence)
-                return try rows.entry(row: claim.licence)
+            return try found.prefix(limit).compactMap { due in
+                guard try connection.execute(ClaimStatements.takeRenewal, owner, run, due.licence) == 1 else {
+                    return nil
+                }
+                return try rows.entry(row: due.licence)
             }
         }
     }
@@ -75,8 +76,8 @@ package final class RenewalRows: RenewalBatches {
         let order = condition == .fresh ? "urgency_ms, licence_id" : "next_attempt_ms"
         return """
             SELECT licence_id, urgency_ms FROM renewal INDEXED BY \(index)
-            WHERE run_id = \(run.value) AND state = \(sql: RenewalState.wanted) AND owner_id IS NULL
-                AND \(condition.sql)
+            WHERE run_id = \(run.value) AND state = \(sql: RenewalState.wanted)
+                AND \(Claim.renewal.isDue(condition))
             ORDER BY \(order) LIMIT ?
             """
     }
@@ -86,7 +87,7 @@ package final class RenewalRows: RenewalBatches {
         let state: RenewalState = error == nil ? .renewed : .failed
         try connection.execute(
             """
-            UPDATE renewal SET state = ?, owner_id = NULL, error_code = ?, error_detail = ?
+            UPDATE renewal SET state = ?, \(Claim.renewal.freed), error_code = ?, error_detail = ?
             WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
             """, state.rawValue, error?.code.number, error?.detail ?? "", run, key)
     }
@@ -105,7 +106,7 @@ package final class RenewalRows: RenewalBatches {
     package func release(_ run: RenewalRunID, _ key: ContentKey) throws {
         try connection.execute(
             """
-            UPDATE renewal SET owner_id = NULL
+            UPDATE renewal SET \(Claim.renewal.freed)
             WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
                 AND state = \(sql: RenewalState.wanted)
             """, run, key)
@@ -117,14 +118,14 @@ package final class RenewalRows: RenewalBatches {
         let taken: [(owner: OwnerID, count: Int)] = try connection.query(
             """
             SELECT owner_id, count(*) FROM renewal INDEXED BY renewal_owner
-            WHERE owner_id IS NOT NULL AND run_id = ? AND state = \(sql: RenewalState.wanted) GROUP BY owner_id
+            WHERE \(Claim.renewal.isHeld) AND run_id = ? AND state = \(sql: RenewalState.wanted) GROUP BY owner_id
             """, run
         ) { ($0.id(0), $0.int(1)) }
         var progress = RenewalProgress()
         progress.wanted = counts.wanted - taken.reduce(0) { $0 + $1.count }
         (progress.renewed, progress.failed) = (counts.renewed, counts.failed)
         progress.elsewhere = taken.filter { !claimants.contains($0.owner) }.reduce(0) { $0 + $1.count }
-        let unowned = "run_id = ? AND state = \(sql: RenewalState.wanted) AND owner_id IS NULL"
+        let unowned = "run_id = ? AND state = \(sql: RenewalState.wanted) AND \(Claim.renewal.isFree)"
         let isDueNow = try connection.first(
             "SELECT 1 FROM renewal INDEXED BY renewal_fresh WHERE \(unowned) AND next_attempt_ms IS NULL LIMIT 1", run
         ) { _ in true }

@@ -22,7 +22,9 @@ struct ReportRedirection {
             var moved = 0
             for other in others {
                 let inFlightBatches: [(id: InFlightBatchID, isFree: Bool)] = try connection.query(
-                    "SELECT id, owner_id IS NULL FROM lms_flight WHERE target_id = ? ORDER BY id", other.id
+                    """
+                    SELECT id, \(Claim.inFlightBatch.isFree) FROM lms_flight WHERE target_id = ? ORDER BY id
+                    """, other.id
                 ) { ($0.id(0), $0.bool(1)) }
                 for inFlightBatch in inFlightBatches {
                     if inFlightBatch.isFree, other.format != format {

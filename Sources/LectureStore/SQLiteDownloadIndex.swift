@@ -61,8 +61,7 @@ package final class SQLiteDownloadIndex: DownloadIndex {
     /// Refuses the holder of an old lease. Must be called inside the transaction that writes.
     func requireLease(_ lease: ContentLease) throws {
         let holds = try connection.first(
-            "SELECT 1 FROM content WHERE id = ? AND lease_fence = ? AND lease_owner IS NOT NULL",
-            lease.content, lease.fence
+            ClaimStatements.holdsContent, lease.content, lease.fence
         ) { _ in true }
         guard holds == true else { throw LectureError(.leaseLost) }
     }

@@ -143,10 +143,11 @@ extension SQLiteOutbox {
     }
 
     private func requireInFlightBatch(_ inFlightBatch: InFlightBatchID, _ owner: OwnerID) throws {
-        let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, inFlightBatch) {
-            $0.bool(0)
-        }
-        guard isOwn == true else { throw LectureError(.leaseLost) }
+        guard try holds(inFlightBatch, owner) else { throw LectureError(.leaseLost) }
+    }
+
+    private func holds(_ inFlightBatch: InFlightBatchID, _ owner: OwnerID) throws -> Bool {
+        try connection.first(ClaimStatements.holdsInFlightBatch, inFlightBatch, owner) { _ in true } ?? false
     }
 
     /// Records an inconclusive attempt to send the current body.
@@ -190,11 +191,7 @@ extension SQLiteOutbox {
     /// Ends a request: what it had leased and never frozen is pending again. Does nothing when another owner has it.
     package func end(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
         try connection.atomically {
-            let isOwn = try connection.first("SELECT owner_id IS ? FROM lms_flight WHERE id = ?", owner, inFlightBatch)
-            {
-                $0.bool(0)
-            }
-            guard isOwn == true else { return }
+            guard try holds(inFlightBatch, owner) else { return }
             let sealed = try connection.first(
                 "SELECT 1 FROM report WHERE flight_id = ? AND is_sealed = 1 LIMIT 1", inFlightBatch
             ) { _ in true }
@@ -205,14 +202,13 @@ extension SQLiteOutbox {
 
     /// Releases a request; a trigger handles it as for an owner that is gone. Does nothing when another owner has it.
     package func release(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
-        try connection.execute(
-            "UPDATE lms_flight SET owner_id = NULL WHERE id = ? AND owner_id = ?", inFlightBatch, owner)
+        try connection.execute(ClaimStatements.releaseInFlightBatch, inFlightBatch, owner)
     }
 
     /// Unclaimed requests whose wait is over.
     static let dueInFlightBatches = """
-        SELECT id FROM lms_flight INDEXED BY lms_flight_target WHERE target_id = ?1 AND owner_id IS NULL
-            AND \(RetryWait.isOver("?2")) ORDER BY id LIMIT ?3
+        SELECT id FROM lms_flight INDEXED BY lms_flight_target WHERE target_id = ?1
+            AND \(Claim.inFlightBatch.isDue("?2")) ORDER BY id LIMIT ?3
         """
 
     /// Claims unclaimed requests.
@@ -221,7 +217,9 @@ extension SQLiteOutbox {
         return try connection.atomically {
             let due: [InFlightBatchID] = try connection.query(Self.dueInFlightBatches, target, now, limit) { $0.id(0) }
             return try due.compactMap { inFlightBatch in
-                try connection.execute("UPDATE lms_flight SET owner_id = ? WHERE id = ?", owner, inFlightBatch)
+                guard try connection.execute(ClaimStatements.takeInFlightBatch, owner, inFlightBatch) == 1 else {
+                    return nil
+                }
                 try connection.execute(ReportStatements.leaseAgain, inFlightBatch)
                 return try batches.inFlightBatch(inFlightBatch)
             }
@@ -231,7 +229,7 @@ extension SQLiteOutbox {
     /// The first unclaimed request to become due.
     static let nextInFlightBatch = """
         SELECT next_attempt_ms, wait_set_ms FROM lms_flight INDEXED BY lms_flight_target
-        WHERE target_id = ? AND owner_id IS NULL ORDER BY next_attempt_ms LIMIT 1
+        WHERE target_id = ? AND \(Claim.inFlightBatch.isFree) ORDER BY next_attempt_ms LIMIT 1
         """
 
     /// When the next unclaimed request is due; one that does not wait has been due since the epoch.

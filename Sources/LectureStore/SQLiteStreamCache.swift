@@ -105,7 +105,7 @@ package final class SQLiteStreamCache {
     /// - Throws: ``LectureError``.
     package func use(_ item: StreamItemID, by owner: OwnerID, now: Timestamp) throws {
         try connection.atomically {
-            try connection.execute("INSERT OR IGNORE INTO stream_use(item_id, owner_id) VALUES (?, ?)", item, owner)
+            try connection.execute(SharedClaim.stream.take, item, owner)
             try connection.execute("UPDATE stream_item SET used_ms = ? WHERE id = ?", now, item)
         }
     }
@@ -117,7 +117,7 @@ package final class SQLiteStreamCache {
     ///   - owner: the owner.
     /// - Throws: ``LectureError``.
     package func release(_ item: StreamItemID, by owner: OwnerID) throws {
-        try connection.execute("DELETE FROM stream_use WHERE item_id = ? AND owner_id = ?", item, owner)
+        try connection.execute(SharedClaim.stream.release, item, owner)
     }
 
     /// Whether any owner streams an item.
@@ -126,7 +126,7 @@ package final class SQLiteStreamCache {
     /// - Returns: whether there is such a row.
     /// - Throws: ``LectureError``.
     package func isUsed(_ item: StreamItemID) throws -> Bool {
-        try connection.first("SELECT 1 FROM stream_use WHERE item_id = ? LIMIT 1", item) { _ in true } ?? false
+        try connection.first("SELECT \(SharedClaim.stream.isFree("?"))", item) { !$0.bool(0) } ?? false
     }
 
     // MARK: Blocks
@@ -206,7 +206,7 @@ package final class SQLiteStreamCache {
     /// The least recently used blocks of items that are not being streamed.
     static let evictionSQL = """
         SELECT item_id, idx, bytes FROM stream_block INDEXED BY stream_block_used
-        WHERE NOT EXISTS (SELECT 1 FROM stream_use WHERE stream_use.item_id = stream_block.item_id)
+        WHERE \(SharedClaim.stream.isFree("stream_block.item_id"))
         ORDER BY used_ms, item_id, idx LIMIT ?
         """
 
@@ -249,7 +249,7 @@ package final class SQLiteStreamCache {
             garbage.items = try connection.query(
                 """
                 SELECT id FROM stream_item
-                WHERE NOT EXISTS (SELECT 1 FROM stream_use WHERE item_id = stream_item.id)
+                WHERE \(SharedClaim.stream.isFree("stream_item.id"))
                     AND (? = 0 OR is_current = 0
                         OR NOT EXISTS (SELECT 1 FROM stream_block WHERE item_id = stream_item.id))
                 """, onlyOver

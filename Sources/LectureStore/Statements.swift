@@ -29,13 +29,13 @@ enum QueueStatements {
     static let requeue = """
         UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, updated_ms = ?
         WHERE id = ? AND state = \(sql: ItemState.stopped) AND stop_reason NOT IN \(lasting)
-            AND desire = \(sql: TargetState.fetch) AND lease_owner IS NULL
+            AND desire = \(sql: TargetState.fetch) AND \(Claim.content.isFree)
         """
 
     /// The first rows of the whole queue, each with whether the run may have it now.
     static let headOfQueue = """
         SELECT content.id,
-               content.desire = \(sql: TargetState.fetch) AND content.lease_owner IS NULL AND \(isDue("?1"))
+               content.desire = \(sql: TargetState.fetch) AND \(Claim.content.isDue("?1"))
                AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ?2 AND content_id = content.id)
         FROM content INDEXED BY content_state_priority
         WHERE content.state = \(sql: ItemState.queued)
@@ -46,8 +46,7 @@ enum QueueStatements {
     static let dueItems = """
         SELECT content.id FROM run_item CROSS JOIN content ON content.id = run_item.content_id
         WHERE run_item.run_id = ?2 AND content.state = \(sql: ItemState.queued)
-          AND content.desire = \(sql: TargetState.fetch) AND content.lease_owner IS NULL
-          AND \(isDue("?1"))
+          AND content.desire = \(sql: TargetState.fetch) AND \(Claim.content.isDue("?1"))
         ORDER BY content.priority DESC, content.position, content.id LIMIT ?3
         """
 }

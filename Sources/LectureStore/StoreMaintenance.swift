@@ -256,8 +256,8 @@ package enum StoreMaintenance {
             """
             SELECT count(*) FROM report LEFT JOIN lms_flight ON lms_flight.id = report.flight_id
             WHERE report.state \(ReportState.isOpen)
-                AND ((report.state = \(sql: ReportState.leased)) <> (lms_flight.owner_id IS NOT NULL)
-                    OR (lms_flight.id IS NOT NULL AND lms_flight.owner_id IS NULL AND report.is_sealed = 0))
+                AND ((report.state = \(sql: ReportState.leased)) <> (\(Claim.inFlightBatch.isHeld))
+                    OR (lms_flight.id IS NOT NULL AND \(Claim.inFlightBatch.isFree) AND report.is_sealed = 0))
             """
         ),
         (

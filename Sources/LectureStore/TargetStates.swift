@@ -79,7 +79,7 @@ extension SQLiteDownloadIndex {
                 """
                 UPDATE content SET state = \(sql: ItemState.stopped), stop_reason = \(sql: StopReason.user),
                     next_attempt_ms = NULL, wait_set_ms = NULL, error_code = ?, error_detail = '', error_cause = ''
-                WHERE \(mayChange) AND lease_owner IS NULL
+                WHERE \(mayChange) AND \(Claim.content.isFree)
                 """, values: [code.sqliteValue] + values)
         case .remove: break
         }
