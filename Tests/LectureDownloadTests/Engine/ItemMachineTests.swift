@@ -7,46 +7,71 @@ struct ItemMachineTests {
     private static let later = Timestamp(milliseconds: 9_000)
     private static let working: Set<ItemState> = [.loading, .downloading, .verifying]
 
-    /// One event: its effect in each state, and the next state.
+    /// One event: where it is legal, and what it returns and makes of the status there.
     private struct Row: Sendable {
         var name: String
         var send: @Sendable (inout ItemMachine) -> ItemMachine.Action
         var legal: Set<ItemState>
-        var target: ItemState?
         var action: ItemMachine.Action
+        var status: @Sendable (ItemStatus) -> ItemStatus
     }
 
     private static let error = LectureError(.digestMismatch)
 
+    /// The same status with another count of attempts.
+    private static func counting(_ attempts: Int) -> @Sendable (ItemStatus) -> ItemStatus {
+        { status in
+            var status = status
+            status.attempts = attempts
+            return status
+        }
+    }
+
     private static let rows: [Row] = [
         Row(
-            name: "claimed", send: { $0.claimed(sourceKnown: false) }, legal: [.queued], target: .loading,
-            action: .store),
+            name: "claimed", send: { $0.claimed(sourceKnown: false) }, legal: [.queued], action: .store,
+            status: { _ in ItemStatus(.loading, attempts: 3) }),
         Row(
-            name: "claimed, source known", send: { $0.claimed(sourceKnown: true) }, legal: [.queued],
-            target: .downloading, action: .store),
+            name: "claimed, known", send: { $0.claimed(sourceKnown: true) }, legal: [.queued], action: .store,
+            status: { _ in ItemStatus(.downloading, attempts: 3) }),
         Row(
-            name: "sourceKnown", send: { $0.sourceKnown() }, legal: [.loading], target: .downloading, action: .store),
-        Row(name: "gainedBytes", send: { $0.gainedBytes() }, legal: working, target: nil, action: .store),
-        Row(name: "attemptFailed", send: { $0.attemptFailed() }, legal: working, target: nil, action: .store),
+            name: "sourceKnown", send: { $0.sourceKnown() }, legal: [.loading], action: .store,
+            status: { _ in ItemStatus(.downloading, attempts: 3) }),
+        Row(name: "gainedBytes", send: { $0.gainedBytes() }, legal: working, action: .store, status: counting(0)),
+        Row(name: "attemptFailed", send: { $0.attemptFailed() }, legal: working, action: .store, status: counting(4)),
         Row(
-            name: "allCommitted", send: { $0.allCommitted() }, legal: [.loading, .downloading], target: .verifying,
-            action: .store),
-        Row(name: "restarted", send: { $0.restarted() }, legal: working, target: .downloading, action: .store),
-        Row(name: "finalized", send: { $0.finalized() }, legal: [.verifying], target: .completed, action: .endWork),
+            name: "allCommitted", send: { $0.allCommitted() }, legal: [.loading, .downloading], action: .store,
+            status: { _ in ItemStatus(.verifying, attempts: 3) }),
+        Row(
+            name: "restarted", send: { $0.restarted() }, legal: working, action: .store,
+            status: { _ in ItemStatus(.downloading, attempts: 3) }),
+        Row(
+            name: "finalized", send: { $0.finalized() }, legal: [.verifying], action: .endWork,
+            status: { _ in ItemStatus(.completed) }),
         Row(
             name: "retryLater", send: { $0.retryLater(error: error, until: later, now: now) }, legal: working,
-            target: .queued, action: .endWork),
+            action: .endWork,
+            status: { _ in ItemStatus(.queued, error: error, attempts: 3, nextAttempt: later, waitSet: now) }),
         Row(
             name: "stopped", send: { $0.stopped(.space, error: error, until: later, now: now) },
-            legal: working.union([.queued, .failed, .stopped]), target: .stopped, action: .endWork),
+            legal: working.union([.queued, .failed, .stopped]), action: .endWork,
+            status: { _ in
+                ItemStatus(
+                    .stopped, stopReason: .space, error: error, attempts: 3, nextAttempt: later, waitSet: now)
+            }),
         Row(
-            name: "failed", send: { $0.failed(error) }, legal: working.union([.queued, .stopped]), target: .failed,
-            action: .endWork),
-        Row(name: "setBack", send: { $0.setBack() }, legal: working, target: .queued, action: .endWork),
+            name: "stopped for good", send: { $0.stopped(.user, error: nil, until: nil, now: now) },
+            legal: working.union([.queued, .failed, .stopped]), action: .endWork,
+            status: { _ in ItemStatus(.stopped, stopReason: .user, attempts: 3) }),
+        Row(
+            name: "failed", send: { $0.failed(error) }, legal: working.union([.queued, .stopped]), action: .endWork,
+            status: { _ in ItemStatus(.failed, error: error, attempts: 3) }),
+        Row(
+            name: "setBack", send: { $0.setBack() }, legal: working, action: .endWork,
+            status: { _ in ItemStatus(.queued, attempts: 3) }),
         Row(
             name: "removalBegan", send: { $0.removalBegan() }, legal: Set(ItemState.allCases).subtracting([.removing]),
-            target: .removing, action: .endWork),
+            action: .endWork, status: { _ in ItemStatus(.removing) }),
     ]
 
     private static func status(_ state: ItemState) -> ItemStatus {
@@ -65,14 +90,10 @@ struct ItemMachineTests {
     func `every event is applied where it is legal, and ignored where it comes late`(state: ItemState) {
         for row in Self.rows {
             var machine = ItemMachine(Self.status(state))
-            let action = row.send(&machine)
-            if row.legal.contains(state) {
-                #expect(action == row.action, "\(row.name) in \(state)")
-                #expect(machine.status.state == row.target ?? state, "\(row.name) in \(state)")
-            } else {
-                #expect(action == .nothing, "\(row.name) in \(state)")
-                #expect(machine.status == Self.status(state), "\(row.name) in \(state)")
-            }
+            let isLegal = row.legal.contains(state)
+            #expect(row.send(&machine) == (isLegal ? row.action : .nothing), "\(row.name) in \(state)")
+            let expected = isLegal ? row.status(Self.status(state)) : Self.status(state)
+            #expect(machine.status == expected, "\(row.name) in \(state)")
             #expect(Self.isConsistent(machine.status), "\(row.name) in \(state)")
         }
     }
