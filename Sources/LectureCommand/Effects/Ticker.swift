@@ -31,7 +31,7 @@ package final class Ticker: Sendable {
             guard let signals else { return }
             for await signal in signals.events { continuation.yield(.signal(signal)) }
         }
-        // `timer` is only cancelled here, and cancelling is safe from any thread.
+        // `nonisolated(unsafe)`: `timer` is only cancelled here, and cancelling is safe from any thread.
         nonisolated(unsafe) let source = timer
         continuation.onTermination = { _ in
             unsafe source.cancel()
