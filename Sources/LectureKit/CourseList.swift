@@ -56,7 +56,7 @@ public struct CourseList {
     ///
     /// - Parameter path: the list's path; its extension selects the format.
     /// - Throws: ``LectureError`` with the code `courseList` for another extension.
-    public init(path: String) throws {
+    public init(path: String) throws(LectureError) {
         guard let format = CourseListReader.Format(path: path) else { throw LectureError(.courseList, detail: path) }
         reader = CourseListReader(format: format)
     }
@@ -90,8 +90,7 @@ public struct CourseList {
             do {
                 return .lecture(try DownloadRequest(entry), fileName: entry.file)
             } catch {
-                let reason = (error as? LectureError)?.message ?? ""
-                return .issue(LectureError(.courseLine, detail: "line \(number)", cause: reason))
+                return .issue(LectureError(.courseLine, detail: "line \(number)", cause: error.message))
             }
         }
     }
@@ -104,9 +103,9 @@ public struct CourseList {
 }
 
 extension DownloadRequest {
-    fileprivate init(_ entry: CourseEntry) throws {
+    fileprivate init(_ entry: CourseEntry) throws(LectureError) {
         self.init(url: entry.url)
-        key = try entry.key.map { try ContentKey($0) }
+        key = try entry.key.map { (text) throws(LectureError) in try ContentKey(text) }
         title = entry.title
         course = entry.course
         teacher = entry.teacher
@@ -130,7 +129,7 @@ extension DownloadRequest {
     /// - Returns: one request per URL, in order.
     /// - Throws: ``LectureError``: `urlInvalid`, `urlScheme`, `nameRefused`; `linkFetchesNothing` for a link that asks
     ///   to play or to show a list.
-    public static func requests(link: String) throws -> [DownloadRequest] {
+    public static func requests(link: String) throws(LectureError) -> [DownloadRequest] {
         switch try KollusLink(link) {
         case .download(let requests): return requests
         case .downloadAndPlay(let url): return [DownloadRequest(url: url)]

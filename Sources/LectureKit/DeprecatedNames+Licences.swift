@@ -5,37 +5,43 @@ public import LectureModel
 extension LectureManager {
     /// The former name of ``Licences/status(of:)``.
     @available(*, deprecated, renamed: "licences.status(of:)")
-    public func licence(_ key: ContentKey) throws -> LicenceStatus? {
-        try licences.assumeIsolated { try $0.status(of: key) }
+    public func licence(_ key: ContentKey) throws(LectureError) -> LicenceStatus? {
+        try LectureError.only { try licences.assumeIsolated { try $0.status(of: key) } }
     }
 
     /// The former name of ``Licences/attempts(of:)``.
     @available(*, deprecated, renamed: "licences.attempts(of:)")
-    public func licenceAttempts(_ key: ContentKey) throws -> [LicenceQuestion] {
-        try licences.assumeIsolated { try $0.attempts(of: key) }
+    public func licenceAttempts(_ key: ContentKey) throws(LectureError) -> [LicenceQuestion] {
+        try LectureError.only { try licences.assumeIsolated { try $0.attempts(of: key) } }
     }
 
     /// The former name of ``Licences/list(expiringWithin:from:limit:)``.
     @available(*, deprecated, renamed: "licences.list(expiringWithin:from:limit:)")
     public func licences(
         expiringWithin time: Duration? = nil, from place: LicencePage.Place? = nil, limit: Int = 1000
-    ) throws -> LicencePage {
-        try licences.assumeIsolated { try $0.list(expiringWithin: time, from: place, limit: limit) }
+    ) throws(LectureError) -> LicencePage {
+        try LectureError.only {
+            try licences.assumeIsolated { try $0.list(expiringWithin: time, from: place, limit: limit) }
+        }
     }
 
     /// The former name of ``Licences/statuses(of:)``.
     @available(*, deprecated, renamed: "licences.statuses(of:)")
-    public func licences(of contents: [Content]) throws -> [ContentKey: LicenceStatus] {
-        try licences.assumeIsolated { try $0.statuses(of: contents) }
+    public func licences(of contents: [Content]) throws(LectureError) -> [ContentKey: LicenceStatus] {
+        try LectureError.only { try licences.assumeIsolated { try $0.statuses(of: contents) } }
     }
 
     /// The former name of ``Licences/time()``.
     @available(*, deprecated, renamed: "licences.time()")
-    public func licenceTime() throws -> Timestamp { try licences.assumeIsolated { try $0.time() } }
+    public func licenceTime() throws(LectureError) -> Timestamp {
+        try LectureError.only { try licences.assumeIsolated { try $0.time() } }
+    }
 
     /// The former name of ``Licences/trustedNow()``.
     @available(*, deprecated, renamed: "licences.trustedNow()")
-    public func trustedNow() throws -> Timestamp { try licences.assumeIsolated { try $0.trustedNow() } }
+    public func trustedNow() throws(LectureError) -> Timestamp {
+        try LectureError.only { try licences.assumeIsolated { try $0.trustedNow() } }
+    }
 
     /// The former name of ``Licences/beginPlay(_:patience:counting:)``.
     @available(*, deprecated, renamed: "licences.beginPlay(_:patience:counting:)")
@@ -47,8 +53,8 @@ extension LectureManager {
 
     /// The former name of ``Licences/pendingCallbacks()``.
     @available(*, deprecated, renamed: "licences.pendingCallbacks()")
-    public func pendingCallbacks() throws -> [PendingCallbackStatus] {
-        try licences.assumeIsolated { try $0.pendingCallbacks() }
+    public func pendingCallbacks() throws(LectureError) -> [PendingCallbackStatus] {
+        try LectureError.only { try licences.assumeIsolated { try $0.pendingCallbacks() } }
     }
 
     /// The former name of ``Licences/sendPendingCallbacks()``.
@@ -57,12 +63,14 @@ extension LectureManager {
 
     /// The former name of ``Licences/acceptDevice()``.
     @available(*, deprecated, renamed: "licences.acceptDevice()")
-    public func acceptDevice() throws { try licences.assumeIsolated { try $0.acceptDevice() } }
+    public func acceptDevice() throws(LectureError) {
+        try LectureError.only { try licences.assumeIsolated { try $0.acceptDevice() } }
+    }
 
     /// The former name of ``Licences/import(_:trust:)``.
     @available(*, deprecated, renamed: "licences.import(_:trust:)")
-    public func importLicence(_ token: String, trust: LicenceTrust? = nil) throws -> LicenceStatus {
-        try licences.assumeIsolated { try $0.import(token, trust: trust) }
+    public func importLicence(_ token: String, trust: LicenceTrust? = nil) throws(LectureError) -> LicenceStatus {
+        try LectureError.only { try licences.assumeIsolated { try $0.import(token, trust: trust) } }
     }
 
     /// The former name of ``Licences/changeGrantingKeys(_:trust:)``.
@@ -73,14 +81,14 @@ extension LectureManager {
 
     /// The former name of ``Licences/planRenewal(_:)``.
     @available(*, deprecated, renamed: "licences.planRenewal(_:)")
-    public func planRenewal(_ selection: RenewalSelection) throws -> [PlannedRenewal] {
-        try licences.assumeIsolated { try $0.planRenewal(selection) }
+    public func planRenewal(_ selection: RenewalSelection) throws(LectureError) -> [PlannedRenewal] {
+        try LectureError.only { try licences.assumeIsolated { try $0.planRenewal(selection) } }
     }
 
     /// The former name of ``Licences/planRegrant(_:)``.
     @available(*, deprecated, renamed: "licences.planRegrant(_:)")
-    public func planRegrant(_ selection: RenewalSelection = .all) throws -> [PlannedRenewal] {
-        try licences.assumeIsolated { try $0.planRegrant(selection) }
+    public func planRegrant(_ selection: RenewalSelection = .all) throws(LectureError) -> [PlannedRenewal] {
+        try LectureError.only { try licences.assumeIsolated { try $0.planRegrant(selection) } }
     }
 
     /// The former name of ``Licences/renew(_:_:)``.

@@ -6,14 +6,15 @@ extension LectureManager {
     /// The former name of ``Reports/add(_:)-(LearningReport)``.
     @available(*, deprecated, renamed: "reports.add(_:)")
     @discardableResult
-    public func addReport(_ report: LearningReport) throws -> [StoredReportID] {
-        try reports.assumeIsolated { try $0.add(report) }
+    public func addReport(_ report: LearningReport) throws(LectureError) -> [StoredReportID] {
+        try LectureError.only { try reports.assumeIsolated { try $0.add(report) } }
     }
 
     /// The former name of ``Reports/add(_:)-([LearningReport])``.
     @available(*, deprecated, renamed: "reports.add(_:)")
-    public func addReports(_ reports: [LearningReport]) throws -> [Result<[StoredReportID], LectureError>] {
-        try self.reports.assumeIsolated { try $0.add(reports) }
+    public func addReports(_ reports: [LearningReport]) throws(LectureError) -> [Result<[StoredReportID], LectureError>]
+    {
+        try LectureError.only { try self.reports.assumeIsolated { try $0.add(reports) } }
     }
 
     /// The former name of ``Reports/send(_:)``.
@@ -29,21 +30,23 @@ extension LectureManager {
     /// The former name of ``Reports/retry(_:)``.
     @available(*, deprecated, renamed: "reports.retry(_:)")
     @discardableResult
-    public func retryReports(_ query: ReportQuery) throws -> Int {
-        try reports.assumeIsolated { try $0.retry(query) }
+    public func retryReports(_ query: ReportQuery) throws(LectureError) -> Int {
+        try LectureError.only { try reports.assumeIsolated { try $0.retry(query) } }
     }
 
     /// The former name of ``Reports/list(_:from:limit:)``.
     @available(*, deprecated, renamed: "reports.list(_:from:limit:)")
     public func reports(
         _ query: ReportQuery = ReportQuery(), from place: ReportPage.Place? = nil, limit: Int = 1000
-    ) throws -> ReportPage {
-        try reports.assumeIsolated { try $0.list(query, from: place, limit: limit) }
+    ) throws(LectureError) -> ReportPage {
+        try LectureError.only { try reports.assumeIsolated { try $0.list(query, from: place, limit: limit) } }
     }
 
     /// The former name of ``Reports/summary()``.
     @available(*, deprecated, renamed: "reports.summary()")
-    public func reportSummary() throws -> ReportSummary { try reports.assumeIsolated { try $0.summary() } }
+    public func reportSummary() throws(LectureError) -> ReportSummary {
+        try LectureError.only { try reports.assumeIsolated { try $0.summary() } }
+    }
 
     /// The former name of ``Reports/export(to:format:filter:pseudonymKey:)``.
     @available(*, deprecated, renamed: "reports.export(to:format:filter:pseudonymKey:)")
@@ -64,22 +67,30 @@ extension LectureManager {
 
     /// The former name of ``Reports/eraseLearner(_:isForced:isDryRun:)``.
     @available(*, deprecated, renamed: "reports.eraseLearner(_:isForced:isDryRun:)")
-    public func eraseLearner(_ user: String, isForced: Bool = false, isDryRun: Bool = false) throws -> ErasureReceipt {
-        try reports.assumeIsolated { try $0.eraseLearner(user, isForced: isForced, isDryRun: isDryRun) }
+    public func eraseLearner(_ user: String, isForced: Bool = false, isDryRun: Bool = false) throws(LectureError)
+        -> ErasureReceipt
+    {
+        try LectureError.only {
+            try reports.assumeIsolated { try $0.eraseLearner(user, isForced: isForced, isDryRun: isDryRun) }
+        }
     }
 
     /// The former name of ``Reports/forgetCopy(_:)``.
     @available(*, deprecated, renamed: "reports.forgetCopy(_:)")
-    public func forgetCopy(_ path: String) throws { try reports.assumeIsolated { try $0.forgetCopy(path) } }
+    public func forgetCopy(_ path: String) throws(LectureError) {
+        try LectureError.only { try reports.assumeIsolated { try $0.forgetCopy(path) } }
+    }
 
     /// The former name of ``Reports/recordPlay(of:user:duration:blocks:target:)``.
     @available(*, deprecated, renamed: "reports.recordPlay(of:user:duration:blocks:target:)")
     public func recordPlay(
         of key: ContentKey, user: String? = nil, duration: Duration? = nil, blocks: Int = 100,
         target: ReportTarget? = nil
-    ) throws -> PlayRecorder {
-        try reports.assumeIsolated {
-            try $0.recordPlay(of: key, user: user, duration: duration, blocks: blocks, target: target)
+    ) throws(LectureError) -> PlayRecorder {
+        try LectureError.only {
+            try reports.assumeIsolated {
+                try $0.recordPlay(of: key, user: user, duration: duration, blocks: blocks, target: target)
+            }
         }
     }
 

@@ -11,11 +11,15 @@ extension LectureManager {
 
     /// The former name of ``Streams/cacheLimit()``.
     @available(*, deprecated, renamed: "streams.cacheLimit()")
-    public func streamCacheLimit() throws -> Int64 { try streams.assumeIsolated { try $0.cacheLimit() } }
+    public func streamCacheLimit() throws(LectureError) -> Int64 {
+        try LectureError.only { try streams.assumeIsolated { try $0.cacheLimit() } }
+    }
 
     /// The former name of ``Streams/cacheBytes()``.
     @available(*, deprecated, renamed: "streams.cacheBytes()")
-    public func streamCacheBytes() throws -> Int64 { try streams.assumeIsolated { try $0.cacheBytes() } }
+    public func streamCacheBytes() throws(LectureError) -> Int64 {
+        try LectureError.only { try streams.assumeIsolated { try $0.cacheBytes() } }
+    }
 
     /// The former name of ``Streams/clearCache()``.
     @available(*, deprecated, renamed: "streams.clearCache()")

@@ -25,8 +25,8 @@ extension LectureManager {
     /// - Returns: all of them.
     /// - Throws: ``LectureError`` when the store cannot be read.
     @available(*, deprecated, renamed: "licences.pendingCallbacks()")
-    public func debts() throws -> [PendingCallbackStatus] {
-        try licences.assumeIsolated { try $0.pendingCallbacks() }
+    public func debts() throws(LectureError) -> [PendingCallbackStatus] {
+        try LectureError.only { try licences.assumeIsolated { try $0.pendingCallbacks() } }
     }
 
     /// The former name of ``Licences/sendPendingCallbacks()``.

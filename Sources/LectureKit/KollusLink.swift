@@ -25,7 +25,7 @@ public enum KollusLink: Sendable {
     /// - Parameter text: the link.
     /// - Throws: ``LectureError``: `urlInvalid` for another action, another parameter or a broken encoding, `urlScheme`
     ///   for a URL that is neither http nor https, `nameRefused` for a folder that could lead outside.
-    public init(_ text: String) throws {
+    public init(_ text: String) throws(LectureError) {
         switch try LectureDownload.KollusLink(text) {
         case .download(let items):
             self = .download(

@@ -9,22 +9,26 @@ extension LectureManager {
     ///
     /// - Returns: counts by state, and bytes.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func status() throws -> StoreStatus { try queries.status() }
+    public func status() throws(LectureError) -> StoreStatus {
+        try LectureError.only { try queries.status() }
+    }
 
     /// The running processes that use the store, the longest-running first, and the one writing to its database.
     ///
     /// - Returns: processes of this machine.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func processes() throws -> [StoreProcess] {
-        let writer = DatabaseLock.writer(of: try location.make())
-        var known = try queries.owners().filter { locks.isAlive($0.id) }.map {
-            $0.process(isWriting: $0.pid == writer?.pid)
+    public func processes() throws(LectureError) -> [StoreProcess] {
+        try LectureError.only {
+            let writer = DatabaseLock.writer(of: try location.make())
+            var known = try queries.owners().filter { locks.isAlive($0.id) }.map {
+                $0.process(isWriting: $0.pid == writer?.pid)
+            }
+            if let writer, !known.contains(where: { $0.pid == writer.pid }), writer.pid != Int(ProcessIdentity.pid) {
+                known.append(
+                    StoreProcess(pid: writer.pid, command: writer.name, started: nil, lectures: 0, isWriting: true))
+            }
+            return known
         }
-        if let writer, !known.contains(where: { $0.pid == writer.pid }), writer.pid != Int(ProcessIdentity.pid) {
-            known.append(
-                StoreProcess(pid: writer.pid, command: writer.name, started: nil, lectures: 0, isWriting: true))
-        }
-        return known
     }
 
     /// The requests of this manager, counted by state and stop reason.
@@ -32,17 +36,19 @@ extension LectureManager {
     /// - Returns: the counts; empty before the first download. After ``close()`` only the bytes are reported: they are
     ///   final then, including everything up to the end of the last transfer.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func summary() throws -> FetchSummary {
-        guard let service else { return finalSummary }
-        let summary = try index.summary(service.run)
-        var result = FetchSummary()
-        result.counts = summary.counts
-        result.stops = summary.stops
-        result.committedBytes = summary.committedBytes
-        result.totalBytes = summary.bytesTotal
-        result.fetchedBytes = service.engine.statistics.bytesFetched
-        result.reusedBytes = service.engine.statistics.bytesReused
-        return result
+    public func summary() throws(LectureError) -> FetchSummary {
+        try LectureError.only {
+            guard let service else { return finalSummary }
+            let summary = try index.summary(service.run)
+            var result = FetchSummary()
+            result.counts = summary.counts
+            result.stops = summary.stops
+            result.committedBytes = summary.committedBytes
+            result.totalBytes = summary.bytesTotal
+            result.fetchedBytes = service.engine.statistics.bytesFetched
+            result.reusedBytes = service.engine.statistics.bytesReused
+            return result
+        }
     }
 
 }

@@ -72,8 +72,8 @@ public actor LectureManager: CorePart {
     /// - Throws: ``LectureError``: `storeOwner`, `storeExposed`, `storeForeign`, `storeNewer`, `storeDamaged`,
     ///   `storeReadOnly`, `migrationChanged`, `createDirectory`, `openStore`, and `configuration` for a
     ///   ``LectureConfiguration/sharedGroup`` that cannot be used; a refused file is unchanged.
-    public init(_ configuration: LectureConfiguration) throws {
-        core = try StoreCore(configuration)
+    public init(_ configuration: LectureConfiguration) throws(LectureError) {
+        core = try LectureError.only { try StoreCore(configuration) }
         downloads = Downloads(core)
         reports = Reports(core)
         licences = Licences(core)

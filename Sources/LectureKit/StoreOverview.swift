@@ -63,34 +63,36 @@ extension LectureManager {
     /// - Parameter time: licences that end or have to be checked within this time count as due.
     /// - Returns: the overview.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public func overview(licencesWithin time: Duration = .seconds(7 * 86_400)) throws -> StoreOverview {
-        let status = try queries.status()
-        let free = (try? files.freeBytes()).map { Int64(clamping: $0) }
-        var overview = StoreOverview(
-            status: status,
-            space: StoreOverview.Space(
-                free: free, reserve: configuration.reserveBytes, quota: configuration.quotaBytes,
-                used: status.committedBytes))
-        var filter = ContentFilter()
-        filter.conditions = [.outdated]
-        overview.outdated = try queries.count(filter)
-        filter.conditions = [.damaged]
-        overview.damaged = try queries.count(filter)
-        // Every command about licences reports an unsettled device; the overview shows the rest.
-        if let judged = try? self.licences.assumeIsolated({ try $0.time() }) {
-            var due = ContentFilter()
-            due.states = [.completed]
-            due.expiresBefore = judged + time
-            overview.licencesDue = try queries.count(due)
-            // In a store that is not what this device last wrote every licence needs its server.
-            if try licensing.judge().suspicion != nil {
-                overview.licencesDue = try licensing.queriesOfLicences().licenceCount(deadlineBefore: nil)
+    public func overview(licencesWithin time: Duration = .seconds(7 * 86_400)) throws(LectureError) -> StoreOverview {
+        try LectureError.only {
+            let status = try queries.status()
+            let free = (try? files.freeBytes()).map { Int64(clamping: $0) }
+            var overview = StoreOverview(
+                status: status,
+                space: StoreOverview.Space(
+                    free: free, reserve: configuration.reserveBytes, quota: configuration.quotaBytes,
+                    used: status.committedBytes))
+            var filter = ContentFilter()
+            filter.conditions = [.outdated]
+            overview.outdated = try queries.count(filter)
+            filter.conditions = [.damaged]
+            overview.damaged = try queries.count(filter)
+            // Every command about licences reports an unsettled device; the overview shows the rest.
+            if let judged = try? self.licences.assumeIsolated({ try $0.time() }) {
+                var due = ContentFilter()
+                due.states = [.completed]
+                due.expiresBefore = judged + time
+                overview.licencesDue = try queries.count(due)
+                // In a store that is not what this device last wrote every licence needs its server.
+                if try licensing.judge().suspicion != nil {
+                    overview.licencesDue = try licensing.queriesOfLicences().licenceCount(deadlineBefore: nil)
+                }
             }
+            let reports = try self.reports.assumeIsolated { try $0.summary() }.counts
+            overview.openReports = (reports[.pending] ?? 0) + (reports[.leased] ?? 0)
+            overview.deadReports = reports[.dead] ?? 0
+            overview.processes = try processes()
+            return overview
         }
-        let reports = try self.reports.assumeIsolated { try $0.summary() }.counts
-        overview.openReports = (reports[.pending] ?? 0) + (reports[.leased] ?? 0)
-        overview.deadReports = reports[.dead] ?? 0
-        overview.processes = try processes()
-        return overview
     }
 }

@@ -52,8 +52,10 @@ public enum StoreTools {
     /// - Parameter directory: the directory of the store.
     /// - Returns: the facts.
     /// - Throws: ``LectureError``: `openStore` when there is none, `storeForeign`, `storeNewer`, `storeDamaged`.
-    public static func facts(_ directory: String) throws -> StoreFacts {
-        StoreFacts(try StoreMaintenance.info(StoreLocation(directory: directory)))
+    public static func facts(_ directory: String) throws(LectureError) -> StoreFacts {
+        try LectureError.only {
+            StoreFacts(try StoreMaintenance.info(StoreLocation(directory: directory)))
+        }
     }
 
     /// Checks pages, indices, references, the rules between tables, and whether the files of complete lectures exist
@@ -62,12 +64,14 @@ public enum StoreTools {
     /// - Parameter directory: the directory of the store.
     /// - Returns: one sentence per finding, without user data; none when the store is sound.
     /// - Throws: ``LectureError`` when the store cannot be read at all.
-    public static func check(_ directory: String) throws -> [String] {
-        let location = StoreLocation(directory: directory)
-        let findings = try StoreMaintenance.check(location)
-        // Paths in rows of an older schema, or in rows that break a rule, cannot be trusted.
-        guard findings.isEmpty, try StoreMaintenance.info(location).pending.isEmpty else { return findings }
-        return try fileFindings(location)
+    public static func check(_ directory: String) throws(LectureError) -> [String] {
+        try LectureError.only {
+            let location = StoreLocation(directory: directory)
+            let findings = try StoreMaintenance.check(location)
+            // Paths in rows of an older schema, or in rows that break a rule, cannot be trusted.
+            guard findings.isEmpty, try StoreMaintenance.info(location).pending.isEmpty else { return findings }
+            return try fileFindings(location)
+        }
     }
 
     private static func fileFindings(_ location: StoreLocation) throws -> [String] {
@@ -97,8 +101,10 @@ public enum StoreTools {
     /// - Parameter directory: the directory of the store.
     /// - Returns: the files, in the order in which the lost database created them.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public static func keptFiles(_ directory: String) throws -> [KeptFile] {
-        try StoreMaintenance.keptFiles(StoreLocation(directory: directory))
+    public static func keptFiles(_ directory: String) throws(LectureError) -> [KeptFile] {
+        try LectureError.only {
+            try StoreMaintenance.keptFiles(StoreLocation(directory: directory))
+        }
     }
 
     /// How many files ``keptFiles(_:)`` finds, and their size in bytes.
@@ -106,7 +112,7 @@ public enum StoreTools {
     /// - Parameter directory: the directory of the store.
     /// - Returns: number and bytes.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public static func keptMedia(_ directory: String) throws -> (count: Int, bytes: Int64) {
+    public static func keptMedia(_ directory: String) throws(LectureError) -> (count: Int, bytes: Int64) {
         let files = try keptFiles(directory)
         return (files.count, files.reduce(0) { $0 + $1.bytes })
     }
@@ -120,32 +126,34 @@ public enum StoreTools {
     /// - Returns: whether the store records it; false for a store that cannot be written.
     /// - Throws: ``LectureError``: `createFile` when the file exists already or cannot be created.
     @discardableResult
-    public static func backup(_ directory: String, to path: String) throws -> Bool {
-        let location = StoreLocation(directory: directory)
-        // A store of an older version is copied as it is; it has no reports, so nothing needs to be recorded.
-        guard try StoreMaintenance.info(location).pending.isEmpty else {
-            try StoreMaintenance.backup(location, to: path)
+    public static func backup(_ directory: String, to path: String) throws(LectureError) -> Bool {
+        try LectureError.only {
+            let location = StoreLocation(directory: directory)
+            // A store of an older version is copied as it is; it has no reports, so nothing needs to be recorded.
+            guard try StoreMaintenance.info(location).pending.isEmpty else {
+                try StoreMaintenance.backup(location, to: path)
+                return true
+            }
+            let now = SystemClock().now()
+            let copies: BackupCopies
+            do {
+                copies = BackupCopies(index: try SQLiteDownloadIndex(opening: location, now: now))
+            } catch let error as LectureError where error.code == .storeReadOnly {
+                try StoreMaintenance.backup(location, to: path)
+                return false
+            }
+            let place = try StoreTools.place(path)
+            let wasKnown = try copies.all().contains { $0.path == place }
+            // Before the copy exists: a kill between the two must not leave an unrecorded one.
+            if !wasKnown { try copies.record(place, made: now) }
+            do {
+                try StoreMaintenance.backup(location, to: path)
+            } catch {
+                if !wasKnown { try? copies.forget(place) }
+                throw error
+            }
             return true
         }
-        let now = SystemClock().now()
-        let copies: BackupCopies
-        do {
-            copies = BackupCopies(index: try SQLiteDownloadIndex(opening: location, now: now))
-        } catch let error as LectureError where error.code == .storeReadOnly {
-            try StoreMaintenance.backup(location, to: path)
-            return false
-        }
-        let place = try StoreTools.place(path)
-        let wasKnown = try copies.all().contains { $0.path == place }
-        // Before the copy exists: a kill between the two must not leave an unrecorded one.
-        if !wasKnown { try copies.record(place, made: now) }
-        do {
-            try StoreMaintenance.backup(location, to: path)
-        } catch {
-            if !wasKnown { try? copies.forget(place) }
-            throw error
-        }
-        return true
     }
 
     /// The path of a file without links among its directories, so that one file has one name.
@@ -164,7 +172,9 @@ public enum StoreTools {
     ///   - now: the wall clock, for the records.
     /// - Returns: the migrations that were applied.
     /// - Throws: ``LectureError``: `storeForeign`, `storeNewer`, `storeDamaged`, `storeReadOnly`, `migrationChanged`.
-    public static func migrate(_ directory: String, now: Timestamp) throws -> [String] {
-        try StoreMaintenance.migrate(StoreLocation(directory: directory), now: now)
+    public static func migrate(_ directory: String, now: Timestamp) throws(LectureError) -> [String] {
+        try LectureError.only {
+            try StoreMaintenance.migrate(StoreLocation(directory: directory), now: now)
+        }
     }
 }

@@ -7,7 +7,7 @@ public struct ContentKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     ///
     /// - Parameter text: 1…512 bytes of UTF-8 without control characters.
     /// - Throws: ``LectureError`` with the code ``LectureError/Code/parameter``.
-    public init(_ text: String) throws {
+    public init(_ text: String) throws(LectureError) {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         guard !text.isEmpty, text.utf8.count <= 512, isPlain else {
             throw LectureError(.parameter, detail: "content key", cause: "1 to 512 bytes without control characters")

@@ -33,7 +33,28 @@ import Testing
         #expect(request.key == key && key.text == "week-1")
         #expect(LectureError(.notLoaded) == LectureError(.notLoaded, detail: "week-1"))
         #expect(Timestamp(milliseconds: 1) < Timestamp(milliseconds: 2))
+        #expect(Timestamp(milliseconds: 1) + .seconds(1) == Timestamp(milliseconds: 1001))
         #expect(ItemState.completed.name == "completed" && SourceCheck.list != .head)
         #expect(MemoryLayout<Names>.size > 0)
+    }
+
+    /// It compiles only while these calls throw nothing but `LectureError`.
+    @Test func `the code of an error can be used without a cast`() {
+        func code(_ work: () throws(LectureError) -> Void) -> LectureError.Code? {
+            do throws(LectureError) { try work() } catch { return error.code }
+            return nil
+        }
+        let missing = "/nonexistent/lectures"
+        #expect(code { () throws(LectureError) in _ = try ContentKey("") } == .parameter)
+        #expect(code { () throws(LectureError) in _ = try CourseList(path: "list.pdf") } == .courseList)
+        #expect(code { () throws(LectureError) in _ = try KollusLink("kollus://unknown") } == .urlInvalid)
+        #expect(code { () throws(LectureError) in _ = try DownloadRequest.requests(link: "no link") } == .urlInvalid)
+        #expect(code { () throws(LectureError) in _ = try StoreTools.facts(missing) } == .openStore)
+        #expect(code { () throws(LectureError) in _ = try StoreTools.check(missing) } != nil)
+        #expect(code { () throws(LectureError) in _ = try StoreTools.keptMedia(missing) } == nil)
+        #expect(
+            code { () throws(LectureError) in
+                _ = try LectureManager(LectureConfiguration(storeDirectory: "/proc/lectures"))
+            } != nil)
     }
 }

@@ -72,9 +72,10 @@ struct CommandSession: Sendable {
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         let isNew = store == nil && !storeExists
         let manager: LectureManager
-        do {
+        do throws(LectureError) {
             manager = try LectureManager(settings)
-        } catch let error as LectureError where error.code == .storageFull && command.path != ["precache"] {
+        } catch {
+            guard error.code == .storageFull, command.path != ["precache"] else { throw error }
             // It cannot be read either: a killed program has left a log.
             settings.spendsSpaceReserve = true
             manager = try LectureManager(settings)

@@ -6,9 +6,10 @@ enum StoreCommands {
     @Sendable static func info(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         let facts: StoreFacts?
-        do {
+        do throws(LectureError) {
             facts = try StoreTools.facts(session.configuration.storeDirectory.value)
-        } catch let error as LectureError where error.code == .openStore {
+        } catch {
+            guard error.code == .openStore else { throw error }
             // The settings can be shown before there is a store.
             session.report(error.message)
             facts = nil

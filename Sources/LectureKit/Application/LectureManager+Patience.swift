@@ -12,7 +12,7 @@ extension LectureManager {
     ///   - timeout: how long without a byte is too long; also bounds connecting. At most a day.
     ///   - retries: attempts after the first that may make no progress; at most 999.
     /// - Throws: ``LectureError`` with `parameter`.
-    public func setPatience(timeout: Duration, retries: Int) throws {
+    public func setPatience(timeout: Duration, retries: Int) throws(LectureError) {
         guard timeout >= .milliseconds(1), timeout <= .seconds(86_400) else {
             throw LectureError(.parameter, detail: "timeout", cause: "up to a day")
         }

@@ -84,7 +84,7 @@ public actor Play {
     ///   - running: how much time has passed while it played.
     /// - Throws: ``LectureError`` with `playTimeUsedUp` when this used up the play time: the play is over then; a
     ///   store's code when it could not be stored, in which case the next call stores it.
-    public func watched(media: Duration, running: Duration) async throws {
+    public func watched(media: Duration, running: Duration) async throws(LectureError) {
         guard !isOver, isLicensed else { return }
         if let counter { return try await report(media, running, to: counter) }
         watchedMedia += max(.zero, media)
@@ -97,7 +97,7 @@ public actor Play {
     ///
     /// - Parameter position: from the start of the lecture.
     /// - Throws: a store's code when it could not be stored; then the next call stores it.
-    public func reached(_ position: Duration) async throws {
+    public func reached(_ position: Duration) async throws(LectureError) {
         guard !isOver else { return }
         let reached = max(.zero, position)
         place = reached
@@ -108,41 +108,44 @@ public actor Play {
     /// Ends the play and stores play time and position; even in a cancelled task.
     ///
     /// - Throws: ``LectureError`` of the store.
-    public func end() async throws {
+    public func end() async throws(LectureError) {
         guard !isOver else { return }
         try await keepPlace()
         if watchedMedia > .zero || watchedRunning > .zero { try await write() }
-        try await counter?.end()
+        if let counter { try await LectureError.only { try await counter.end() } }
         isOver = true
     }
 
     /// Stores the position in a lecture that still exists.
-    private func keepPlace() async throws {
+    private func keepPlace() async throws(LectureError) {
         guard let kept = place else { return }
-        do {
-            try await licences.keepPlace(key, kept)
-        } catch let error as LectureError where error.code == .unknownContent {}
+        do throws(LectureError) {
+            try await LectureError.only { try await licences.keepPlace(key, kept) }
+        } catch {
+            guard error.code == .unknownContent else { throw error }
+        }
         // Another position may have been reported during the wait.
         if place == kept { place = nil }
         keptPlace = kept
     }
 
-    private func report(_ media: Duration, _ running: Duration, to counter: PlayCounter) async throws {
-        guard let isUsedUp = try await counter.report(media: media, running: running) else { return }
+    private func report(_ media: Duration, _ running: Duration, to counter: PlayCounter) async throws(LectureError) {
+        let report = try await LectureError.only { try await counter.report(media: media, running: running) }
+        guard let isUsedUp = report else { return }
         try await keepPlace()
         guard isUsedUp else { return }
         isOver = true
-        try await counter.end()
+        try await LectureError.only { try await counter.end() }
         throw LectureError(.playTimeUsedUp, detail: key.text)
     }
 
-    private func write() async throws {
+    private func write() async throws(LectureError) {
         try await keepPlace()
         let (media, running) = (watchedMedia, watchedRunning)
         // Reset before the wait, so that a concurrent call counts nothing twice.
         (watchedMedia, watchedRunning) = (.zero, .zero)
-        do {
-            try await licences.addPlayTime(key, media: media, running: running)
+        do throws(LectureError) {
+            try await LectureError.only { try await licences.addPlayTime(key, media: media, running: running) }
         } catch {
             watchedMedia += media
             watchedRunning += running

@@ -105,16 +105,18 @@ public actor PlayRecorder {
     /// - Returns: its rows, durable when this returns.
     /// - Throws: ``LectureError``: `reportInvalid`, a store's code; then it may be called again.
     @discardableResult
-    public func report(course: String? = nil) async throws -> [StoredReportID] {
+    public func report(course: String? = nil) async throws(LectureError) -> [StoredReportID] {
         var report = LearningReport(
             values: Self.values(sums.report, source), user: sums.clientUserID, session: session, content: key.text)
         (report.course, report.target) = (course, target)
         // Before the report, so that a retry after a failure does not report twice. A report about a removed lecture is
         // still valid.
         if let place {
-            do {
-                try await reports.keepPlace(key, place)
-            } catch let error as LectureError where error.code == .unknownContent {}
+            do throws(LectureError) {
+                try await LectureError.only { try await reports.keepPlace(key, place) }
+            } catch {
+                guard error.code == .unknownContent else { throw error }
+            }
         }
         return try await reports.add(report)
     }
