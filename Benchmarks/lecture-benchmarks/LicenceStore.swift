@@ -79,8 +79,10 @@ enum LicenceStore {
             try await all(manager, within: .seconds(3_650 * 86_400))
         }
         try await repeated("licences, all pages", times: 3) { try await all(manager, within: nil) }
-        try await repeated("plan of 7 days", times: 10) { _ = try await manager.licences.planRenewal(.within(week)) }
-        try await repeated("plan of all", times: 3) { _ = try await manager.licences.planRenewal(.all) }
+        try await repeated("plan of 7 days", times: 10) {
+            _ = try await manager.licences.planRenewal(of: .within(week))
+        }
+        try await repeated("plan of all", times: 3) { _ = try await manager.licences.planRenewal(of: .all) }
         try await repeated("licence, the first time", times: 1) { _ = try await manager.licences.status(of: key) }
         try await repeated("licence") { _ = try await manager.licences.status(of: key) }
         if let play {

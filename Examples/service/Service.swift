@@ -40,7 +40,7 @@ func serve(_ list: String, in directory: String) async throws {
 /// - Throws: `LectureError`, and `CancellationError` when the task is cancelled, wherever it waits.
 func keepComplete(_ list: String, with manager: LectureManager) async throws {
     while true {
-        let bytes = try await manager.document(list)
+        let bytes = try await manager.document(at: list)
         var reader = try CourseList(path: list)
         var requests: [DownloadRequest] = []
         for line in reader.read(bytes) + reader.finish() {

@@ -10,7 +10,7 @@ extension StorageCore {
     func renew(_ selection: RenewalSelection) async throws -> KollusRenewal {
         let manager = try manager()
         do {
-            let planned = try await manager.licences.planRenewal(selection)
+            let planned = try await manager.licences.planRenewal(of: selection)
             guard planned.isEmpty else { return KollusRenewal(try await manager.licences.renew(selection)) }
             let nothing = KollusRenewal(total: 0, renewed: 0, failed: 0, waiting: 0)
             notify(.renewalBegan(total: 0))

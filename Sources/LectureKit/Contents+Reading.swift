@@ -42,7 +42,7 @@ extension LectureManager.Contents {
     ///   downloaded again; ``LectureManager/Downloads/waitUntilIdle(longestWait:deadline:)`` waits for them.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `readFile`, `alreadyDownloading` while it is being
     ///   repaired. `CancellationError` when the task is cancelled; findings up to then are not stored.
-    public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
+    public func verify(_ key: ContentKey, options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
         try await MediaReader(core).verify(key, options)
     }
 

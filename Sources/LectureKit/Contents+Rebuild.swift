@@ -19,7 +19,7 @@ extension LectureManager.Contents {
     /// - Returns: the files, in the order in which the lost database created them.
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func keptFiles() throws(LectureError) -> [KeptFile] {
-        try LectureError.only { try StoreTools.keptFiles(configuration.storeDirectory) }
+        try LectureError.only { try StoreTools.keptFiles(in: configuration.storeDirectory) }
     }
 
     /// Reads a kept file once, and makes it a complete lecture if its bytes can be used.

@@ -34,7 +34,7 @@ extension LectureManager {
     /// - ``setResumePoint(_:of:)``
     /// ### Media
     /// - ``read(_:range:_:)``
-    /// - ``verify(_:_:)``
+    /// - ``verify(_:options:)``
     /// - ``checkFiles()``
     /// ### Course lists
     /// - ``request(for:)``
@@ -107,7 +107,7 @@ extension LectureManager.Contents {
     /// - Parameter key: a complete lecture.
     /// - Returns: an absolute path; read-only. While a newer version is being downloaded, that of the old one.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, `mediaMissing`, `damaged` when
-    ///   ``verify(_:_:)`` has found damage that is not repaired yet.
+    ///   ``verify(_:options:)`` has found damage that is not repaired yet.
     public func path(of key: ContentKey) throws(LectureError) -> String {
         try LectureError.only {
             let media = try finalizedMedia(key)

@@ -87,10 +87,10 @@ extension LectureManager {
         try await contents.read(key, range: range, receive)
     }
 
-    /// The former name of ``Contents/verify(_:_:)``.
-    @available(*, deprecated, renamed: "contents.verify(_:_:)")
+    /// The former name of ``Contents/verify(_:options:)``.
+    @available(*, deprecated, renamed: "contents.verify(_:options:)")
     public func verify(_ key: ContentKey, _ options: VerifyOptions = VerifyOptions()) async throws -> VerifyReport {
-        try await contents.verify(key, options)
+        try await contents.verify(key, options: options)
     }
 
     /// The former name of ``Contents/checkFiles()``.

@@ -73,38 +73,38 @@ extension LectureManager {
         try LectureError.only { try licences.assumeIsolated { try $0.import(token, trust: trust) } }
     }
 
-    /// The former name of ``Licences/changeGrantingKeys(_:trust:)``.
-    @available(*, deprecated, renamed: "licences.changeGrantingKeys(_:trust:)")
+    /// The former name of ``Licences/changeGrantingKeys(by:trust:)``.
+    @available(*, deprecated, renamed: "licences.changeGrantingKeys(by:trust:)")
     public func changeGrantingKeys(_ statement: String, trust: LicenceTrust? = nil) async throws -> GrantingKeyChange {
-        try await licences.changeGrantingKeys(statement, trust: trust)
+        try await licences.changeGrantingKeys(by: statement, trust: trust)
     }
 
-    /// The former name of ``Licences/planRenewal(_:)``.
-    @available(*, deprecated, renamed: "licences.planRenewal(_:)")
+    /// The former name of ``Licences/planRenewal(of:)``.
+    @available(*, deprecated, renamed: "licences.planRenewal(of:)")
     public func planRenewal(_ selection: RenewalSelection) throws(LectureError) -> [PlannedRenewal] {
-        try LectureError.only { try licences.assumeIsolated { try $0.planRenewal(selection) } }
+        try LectureError.only { try licences.assumeIsolated { try $0.planRenewal(of: selection) } }
     }
 
-    /// The former name of ``Licences/planRegrant(_:)``.
-    @available(*, deprecated, renamed: "licences.planRegrant(_:)")
+    /// The former name of ``Licences/planRegrant(of:)``.
+    @available(*, deprecated, renamed: "licences.planRegrant(of:)")
     public func planRegrant(_ selection: RenewalSelection = .all) throws(LectureError) -> [PlannedRenewal] {
-        try LectureError.only { try licences.assumeIsolated { try $0.planRegrant(selection) } }
+        try LectureError.only { try licences.assumeIsolated { try $0.planRegrant(of: selection) } }
     }
 
-    /// The former name of ``Licences/renew(_:_:)``.
-    @available(*, deprecated, renamed: "licences.renew(_:_:)")
+    /// The former name of ``Licences/renew(_:options:)``.
+    @available(*, deprecated, renamed: "licences.renew(_:options:)")
     public func renewLicences(
         _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
-        try await licences.renew(selection, options)
+        try await licences.renew(selection, options: options)
     }
 
-    /// The former name of ``Licences/regrant(_:_:)``.
-    @available(*, deprecated, renamed: "licences.regrant(_:_:)")
+    /// The former name of ``Licences/regrant(_:options:)``.
+    @available(*, deprecated, renamed: "licences.regrant(_:options:)")
     public func regrantLicences(
         _ selection: RenewalSelection = .all, _ options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
-        try await licences.regrant(selection, options)
+        try await licences.regrant(selection, options: options)
     }
 
     /// The former name of ``Licences/stopRenewal()``.

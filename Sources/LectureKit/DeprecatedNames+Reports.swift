@@ -17,21 +17,21 @@ extension LectureManager {
         try LectureError.only { try self.reports.assumeIsolated { try $0.add(reports) } }
     }
 
-    /// The former name of ``Reports/send(_:)``.
-    @available(*, deprecated, renamed: "reports.send(_:)")
+    /// The former name of ``Reports/send(options:)``.
+    @available(*, deprecated, renamed: "reports.send(options:)")
     public func sendReports(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
-        try await reports.send(options)
+        try await reports.send(options: options)
     }
 
     /// The former name of ``Reports/stopSending()``.
     @available(*, deprecated, renamed: "reports.stopSending()")
     public func stopSending() async { await reports.stopSending() }
 
-    /// The former name of ``Reports/retry(_:)``.
-    @available(*, deprecated, renamed: "reports.retry(_:)")
+    /// The former name of ``Reports/retry(matching:)``.
+    @available(*, deprecated, renamed: "reports.retry(matching:)")
     @discardableResult
     public func retryReports(_ query: ReportQuery) throws(LectureError) -> Int {
-        try LectureError.only { try reports.assumeIsolated { try $0.retry(query) } }
+        try LectureError.only { try reports.assumeIsolated { try $0.retry(matching: query) } }
     }
 
     /// The former name of ``Reports/list(_:from:limit:)``.
@@ -75,10 +75,10 @@ extension LectureManager {
         }
     }
 
-    /// The former name of ``Reports/forgetCopy(_:)``.
-    @available(*, deprecated, renamed: "reports.forgetCopy(_:)")
+    /// The former name of ``Reports/forgetCopy(at:)``.
+    @available(*, deprecated, renamed: "reports.forgetCopy(at:)")
     public func forgetCopy(_ path: String) throws(LectureError) {
-        try LectureError.only { try reports.assumeIsolated { try $0.forgetCopy(path) } }
+        try LectureError.only { try reports.assumeIsolated { try $0.forgetCopy(at: path) } }
     }
 
     /// The former name of ``Reports/recordPlay(of:user:duration:blocks:target:)``.

@@ -90,7 +90,7 @@ public actor LectureManager: CorePart {
     /// - Returns: the bytes.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, `tooLarge`, `notMedia` for an HTML page, or a transfer's
     ///   or the server's code. `CancellationError` when the task is cancelled, which also ends the request.
-    public func document(_ url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
+    public func document(at url: String, headers: [String: String] = [:], limit: Int = 64 << 20) async throws -> [UInt8]
     {
         let service = try openService()
         return try await SourceProbe(service.session, clock: clock, configuration: configuration)

@@ -5,7 +5,7 @@ import LectureStore
 
 /// Checks that media is what was downloaded.
 extension MediaReader {
-    /// As ``LectureManager/Contents/verify(_:_:)``.
+    /// As ``LectureManager/Contents/verify(_:options:)``.
     func verify(_ key: ContentKey, _ options: VerifyOptions) async throws -> VerifyReport {
         try Task.checkCancellation()
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }

@@ -52,14 +52,14 @@ public enum StoreTools {
     /// - Parameter directory: the directory of the store.
     /// - Returns: the facts.
     /// - Throws: ``LectureError``: `openStore` when there is none, `storeForeign`, `storeNewer`, `storeDamaged`.
-    public static func facts(_ directory: String) throws(LectureError) -> StoreFacts {
+    public static func facts(of directory: String) throws(LectureError) -> StoreFacts {
         try LectureError.only {
             StoreFacts(try StoreMaintenance.info(StoreLocation(directory: directory)))
         }
     }
 
     /// Checks pages, indices, references, the rules between tables, and whether the files of complete lectures exist
-    /// with their full length. Files are not read: that is ``LectureManager/Contents/verify(_:_:)``.
+    /// with their full length. Files are not read: that is ``LectureManager/Contents/verify(_:options:)``.
     ///
     /// - Parameter directory: the directory of the store.
     /// - Returns: one sentence per finding, without user data; none when the store is sound.
@@ -101,19 +101,19 @@ public enum StoreTools {
     /// - Parameter directory: the directory of the store.
     /// - Returns: the files, in the order in which the lost database created them.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public static func keptFiles(_ directory: String) throws(LectureError) -> [KeptFile] {
+    public static func keptFiles(in directory: String) throws(LectureError) -> [KeptFile] {
         try LectureError.only {
             try StoreMaintenance.keptFiles(StoreLocation(directory: directory))
         }
     }
 
-    /// How many files ``keptFiles(_:)`` finds, and their size in bytes.
+    /// How many files ``keptFiles(in:)`` finds, and their size in bytes.
     ///
     /// - Parameter directory: the directory of the store.
     /// - Returns: number and bytes.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    public static func keptMedia(_ directory: String) throws(LectureError) -> (count: Int, bytes: Int64) {
-        let files = try keptFiles(directory)
+    public static func keptMedia(in directory: String) throws(LectureError) -> (count: Int, bytes: Int64) {
+        let files = try keptFiles(in: directory)
         return (files.count, files.reduce(0) { $0 + $1.bytes })
     }
 

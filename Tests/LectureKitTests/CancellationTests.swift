@@ -76,7 +76,7 @@ struct CancellationNetTests {
         let task = Task {
             switch call {
             case "load": _ = try await manager.downloads.load(url)
-            case "document": _ = try await manager.document(url)
+            case "document": _ = try await manager.document(at: url)
             case "plan": _ = try await manager.downloads.plan([DownloadRequest(url: url)], check: .head)
             default: _ = try await manager.streams.open(url)
             }
@@ -120,7 +120,7 @@ struct CancellationNetTests {
     private static let calls: [String: @Sendable (LectureManager, ContentKey, Site) async throws -> Void] = [
         "downloads.waitUntilIdle": { manager, _, _ in try await manager.downloads.waitUntilIdle() },
         "downloads.load": { manager, _, _ in _ = try await manager.downloads.load("http://127.0.0.1:1/a.mp4") },
-        "document": { manager, _, _ in _ = try await manager.document("http://127.0.0.1:1/a.txt") },
+        "document": { manager, _, _ in _ = try await manager.document(at: "http://127.0.0.1:1/a.txt") },
         "downloads.plan": { manager, _, _ in
             _ = try await manager.downloads.plan([DownloadRequest(url: "http://127.0.0.1:1/a.mp4")])
         },
@@ -169,7 +169,7 @@ struct CancellationNetTests {
         slow.bytesPerSecond = 1
         let options = slow
         let path = try await manager.contents.path(of: key)
-        let task = Task { try await manager.contents.verify(key, options) }
+        let task = Task { try await manager.contents.verify(key, options: options) }
         // Its file is open as soon as reading starts.
         while !Self.openFiles().contains(path) { await Task.yield() }
         task.cancel()

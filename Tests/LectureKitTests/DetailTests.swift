@@ -37,7 +37,7 @@ struct DetailNetTests {
         let still = try Data(contentsOf: URL(filePath: try #require(details.snapshotPath)))
         let sheet = try Data(contentsOf: URL(filePath: try #require(details.thumbnailPath)))
         #expect(still.count == 5000 && sheet.count == 7000)
-        #expect(try await still == Data(manager.document("\(sandbox.http)/media/bytes-5000-6.mp4")))
+        #expect(try await still == Data(manager.document(at: "\(sandbox.http)/media/bytes-5000-6.mp4")))
         let first = try #require(all.first)
         #expect(first.content == waiting && first.snapshotPath == nil && first.thumbnailPath == nil)
         #expect(try await manager.contents.details(of: content.key) == details)

@@ -75,7 +75,7 @@ struct ExchangeNetTests {
         _ = try await manager.reports.add(reports(1))
         var options = SendOptions()
         options.attempts = 1
-        #expect(try await manager.reports.send(options).left == 1)
+        #expect(try await manager.reports.send(options: options).left == 1)
         await manager.close()
         let reported = await exchanges(events)
         #expect(

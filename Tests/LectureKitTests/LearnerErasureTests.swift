@@ -110,7 +110,7 @@ import Testing
         #expect(receipt.copies.map(\.problem) == [LectureError(.openStore)])
         #expect(receipt.problems == [LectureError(.openStore)])
         #expect(receipt.reports.values.reduce(0, +) == 5)
-        try await shelf.manager.reports.forgetCopy(copy)
+        try await shelf.manager.reports.forgetCopy(at: copy)
         #expect(try await shelf.manager.reports.eraseLearner("kim7").problems.isEmpty)
     }
 

@@ -152,7 +152,7 @@ struct ManagerNetTests {
         #expect(report.damaged.first?.firstByte == 3 << 20)
         var options = VerifyOptions()
         options.repairs = true
-        #expect(try await manager.contents.verify(content.key, options).isRepairQueued)
+        #expect(try await manager.contents.verify(content.key, options: options).isRepairQueued)
         #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(30)))
         #expect(try await manager.contents.verify(content.key).damaged.isEmpty)
         #expect(try await manager.bytes(content.key) == bytes)

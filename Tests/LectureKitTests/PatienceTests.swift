@@ -45,7 +45,7 @@ struct PatienceNetTests {
         let url = "\(sandbox.http)/media/bytes-64K-2.mp4"
         try await sandbox.set(fault: "delay:60000", on: "/media/bytes-64K-2.mp4")
         await #expect(throws: LectureError(.transfer(28))) { try await manager.downloads.load(url) }
-        await #expect(throws: LectureError(.transfer(28))) { try await manager.document(url) }
+        await #expect(throws: LectureError(.transfer(28))) { try await manager.document(at: url) }
         await manager.close()
         await sandbox.stop()
     }
@@ -65,7 +65,7 @@ struct PatienceNetTests {
         #expect(try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked == 2)
         var options = RenewalOptions()
         options.maxAttempts = 1
-        #expect(try await manager.licences.renew(.keys([key]), options).failed == 1)
+        #expect(try await manager.licences.renew(.keys([key]), options: options).failed == 1)
         #expect(try await sandbox.callbackCounts().first { $0.kind == 3 }?.asked == 3)
         // A play asks once, and waits no longer than the setting either.
         let error = await #expect(throws: LectureError.self) {

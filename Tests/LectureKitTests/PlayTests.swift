@@ -20,7 +20,7 @@ struct PlayNetTests {
             try await sandbox.set(policy: policy)
             key = try ContentKey("bytes-3M-5")
             manager = try Self.manager(site, sandbox)
-            bytes = Data(try await manager.document("\(sandbox.http)/media/\(key.text).mp4"))
+            bytes = Data(try await manager.document(at: "\(sandbox.http)/media/\(key.text).mp4"))
             let content = try await manager.fetch(try await sandbox.link(key: key.text))
             #expect(content.state == .completed)
         }

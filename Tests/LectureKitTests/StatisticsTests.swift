@@ -64,7 +64,7 @@ struct StatisticsNetTests {
         }
         var options = SendOptions()
         options.namesDelivered = true
-        let result = try await manager.reports.send(options)
+        let result = try await manager.reports.send(options: options)
         #expect(result.delivered == 250 && result.left == 0 && result.obstacles.isEmpty)
         let sums = try await sandbox.lmsSummary()
         #expect(sums.once == 250 && sums.more == 0 && sums.outOfOrder == 0 && sums.keyViolations == 0)
@@ -100,9 +100,9 @@ struct StatisticsNetTests {
         #expect(dead.map(\.id) == ["bad"] && dead[0].reason == .refused && dead[0].answer?.status == 400)
         try await sandbox.setLMS(habits: "")
         query.targetURL = "http://elsewhere/"
-        #expect(try await manager.reports.retry(query) == 0)
+        #expect(try await manager.reports.retry(matching: query) == 0)
         query.targetURL = "\(sandbox.http)/lms/json"
-        #expect(try await manager.reports.retry(query) == 1)
+        #expect(try await manager.reports.retry(matching: query) == 1)
         #expect(try await manager.reports.send().delivered == 1)
         #expect(try await sandbox.lmsSummary().once == 3)
         await manager.close()

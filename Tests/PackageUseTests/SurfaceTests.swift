@@ -49,9 +49,9 @@ import Testing
         #expect(code { () throws(LectureError) in _ = try CourseList(path: "list.pdf") } == .courseList)
         #expect(code { () throws(LectureError) in _ = try KollusLink("kollus://unknown") } == .urlInvalid)
         #expect(code { () throws(LectureError) in _ = try DownloadRequest.requests(link: "no link") } == .urlInvalid)
-        #expect(code { () throws(LectureError) in _ = try StoreTools.facts(missing) } == .openStore)
+        #expect(code { () throws(LectureError) in _ = try StoreTools.facts(of: missing) } == .openStore)
         #expect(code { () throws(LectureError) in _ = try StoreTools.check(missing) } != nil)
-        #expect(code { () throws(LectureError) in _ = try StoreTools.keptMedia(missing) } == nil)
+        #expect(code { () throws(LectureError) in _ = try StoreTools.keptMedia(in: missing) } == nil)
         #expect(
             code { () throws(LectureError) in
                 _ = try LectureManager(LectureConfiguration(storeDirectory: "/proc/lectures"))

@@ -86,7 +86,7 @@ struct CommandSession: Sendable {
 
     /// Reports media files that are older than the store's database.
     func reportKeptMedia() throws {
-        let kept = try StoreTools.keptMedia(configuration.storeDirectory.value)
+        let kept = try StoreTools.keptMedia(in: configuration.storeDirectory.value)
         guard kept.count > 0 else { return }
         let files = kept.count == 1 ? "1 media file" : "\(kept.count) media files"
         context.say(

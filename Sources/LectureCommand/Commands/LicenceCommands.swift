@@ -159,7 +159,7 @@ enum LicenceCommands {
         let token = try await LicenceVerifyCommand.token(in: command.arguments[0])
         return try await session.withManager { manager in
             let change = try await manager.licences.changeGrantingKeys(
-                token, trust: LicenceVerifyCommand.namedTrust(command, context))
+                by: token, trust: LicenceVerifyCommand.namedTrust(command, context))
             if session.wantsJSON {
                 try context.output.write(machine: JSONLine.keyChange(change))
             } else {

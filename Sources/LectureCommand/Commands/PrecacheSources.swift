@@ -257,7 +257,7 @@ struct PrecacheSources: Sendable {
     ) async throws {
         let headers = Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
         var list = list
-        let bytes = try await manager.document(url, headers: headers)
+        let bytes = try await manager.document(at: url, headers: headers)
         let lines = list.read(bytes) + list.finish()
         try await body(group(lines, of: listName(url)))
     }

@@ -72,7 +72,7 @@ enum RenewCommand {
     ) async throws -> ExitStatus {
         let plan =
             try await kind == .regrant
-            ? manager.licences.planRegrant(selection) : manager.licences.planRenewal(selection)
+            ? manager.licences.planRegrant(of: selection) : manager.licences.planRenewal(of: selection)
         for start in stride(from: 0, to: plan.count, by: 1000) {
             let part = plan[start..<min(start + 1000, plan.count)]
             if session.wantsJSON {
@@ -120,7 +120,8 @@ private struct RenewRun {
         let (manager, kind) = (manager, kind)
         loop.start {
             try await kind == .regrant
-                ? manager.licences.regrant(selection, options) : manager.licences.renew(selection, options)
+                ? manager.licences.regrant(selection, options: options)
+                : manager.licences.renew(selection, options: options)
         } then: {
             $0
         }

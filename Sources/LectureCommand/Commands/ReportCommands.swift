@@ -153,7 +153,7 @@ enum ReportCommands {
         var query = query(command)
         query.ids = ids
         return try await session.withManager { manager in
-            let count = try await manager.reports.retry(query)
+            let count = try await manager.reports.retry(matching: query)
             if session.wantsJSON { try context.output.write(machine: JSONLine.revived(count)) }
             let reports = ReportExportCommands.count(count)
             session.report("\(reports) to be sent again. Run 'lecturectl lms send' to send them.")

@@ -71,7 +71,7 @@ enum ReportExportCommands {
             throw UsageError("Option '--user' is required.", path: command.path)
         }
         return try await session.withManager { manager in
-            for path in command.texts("forget-copy") { try await manager.reports.forgetCopy(path) }
+            for path in command.texts("forget-copy") { try await manager.reports.forgetCopy(at: path) }
             let receipt = try await manager.reports.eraseLearner(
                 user, isForced: command.flag("force"), isDryRun: command.flag("dry-run"))
             for problem in receipt.problems { try session.report(problem) }

@@ -48,7 +48,7 @@ private struct SendRun {
             manager.eventsWithoutExchanges, tick: .milliseconds(500), context)
         let manager = manager
         loop.start {
-            try await manager.reports.send(options)
+            try await manager.reports.send(options: options)
         } then: {
             $0
         }

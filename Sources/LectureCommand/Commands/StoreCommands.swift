@@ -7,7 +7,7 @@ enum StoreCommands {
         let session = try CommandSession(command, context)
         let facts: StoreFacts?
         do throws(LectureError) {
-            facts = try StoreTools.facts(session.configuration.storeDirectory.value)
+            facts = try StoreTools.facts(of: session.configuration.storeDirectory.value)
         } catch {
             guard error.code == .openStore else { throw error }
             // The settings can be shown before there is a store.

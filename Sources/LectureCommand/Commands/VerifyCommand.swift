@@ -57,7 +57,7 @@ private struct VerifyRun {
     mutating func verify(_ keys: [ContentKey]) async throws {
         for key in keys {
             do {
-                let report = try await manager.contents.verify(key, options)
+                let report = try await manager.contents.verify(key, options: options)
                 if report.damaged.isEmpty { sound += 1 } else { damaged.append(key) }
                 try show(report)
             } catch let error as LectureError

@@ -22,7 +22,7 @@ extension LectureManager.Licences {
     /// cancellation what was changed stays changed, and the same statement continues.
     ///
     /// ```swift
-    /// let change = try await manager.licences.changeGrantingKeys(statement)
+    /// let change = try await manager.licences.changeGrantingKeys(by: statement)
     /// print("\(change.changed) licences take answers of the new key")
     /// ```
     ///
@@ -34,7 +34,7 @@ extension LectureManager.Licences {
     /// - Throws: ``LectureError``: `rekeyRefused`, `keyNotGranting` for a key that covers no licence,
     ///   `licenceKeyMissing`, `storeCopied`, a store's or a disk's code. `CancellationError` when the task is
     ///   cancelled.
-    public func changeGrantingKeys(_ statement: String, trust: LicenceTrust? = nil) async throws -> GrantingKeyChange {
+    public func changeGrantingKeys(by statement: String, trust: LicenceTrust? = nil) async throws -> GrantingKeyChange {
         let used = try trust ?? LicenceTrust(configuration.rights)
         if used.isEmpty { throw LectureError(.licenceKeyMissing) }
         let engine = try licensing.open().engine

@@ -9,18 +9,18 @@ extension LectureManager.Licences {
     /// - Parameter selection: which licences.
     /// - Returns: in the order of the requests; those that have to wait come last.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device; a store's code.
-    public func planRenewal(_ selection: RenewalSelection) throws(LectureError) -> [PlannedRenewal] {
+    public func planRenewal(of selection: RenewalSelection) throws(LectureError) -> [PlannedRenewal] {
         try LectureError.only {
             try plan(selection, .renewal)
         }
     }
 
-    /// What ``regrant(_:_:)`` would ask for, and in which requests; no server is asked.
+    /// What ``regrant(_:options:)`` would ask for, and in which requests; no server is asked.
     ///
     /// - Parameter selection: of which licences.
     /// - Returns: in the order of the requests; those that have to wait come last.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device; a store's code.
-    public func planRegrant(_ selection: RenewalSelection = .all) throws(LectureError) -> [PlannedRenewal] {
+    public func planRegrant(of selection: RenewalSelection = .all) throws(LectureError) -> [PlannedRenewal] {
         try LectureError.only {
             try plan(selection, .regrant)
         }
@@ -50,7 +50,7 @@ extension LectureManager.Licences {
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left unchanged; a store's
     ///   code, `configuration`; `CancellationError` when the task is cancelled.
     public func renew(
-        _ selection: RenewalSelection, _ options: RenewalOptions = RenewalOptions()
+        _ selection: RenewalSelection, options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
         try await renew(selection, .renewal, options)
     }
@@ -70,9 +70,9 @@ extension LectureManager.Licences {
     ///   - options: the rate and the attempts.
     /// - Returns: the result: ``RenewalReport/renewed`` counts the grants. Failed licences are unchanged.
     /// - Throws: ``LectureError``: `storeCopied` for a store of another device, which is left unchanged; a store's
-    ///   code, `configuration`; `CancellationError` when the task is cancelled, as with ``renew(_:_:)``.
+    ///   code, `configuration`; `CancellationError` when the task is cancelled, as with ``renew(_:options:)``.
     public func regrant(
-        _ selection: RenewalSelection = .all, _ options: RenewalOptions = RenewalOptions()
+        _ selection: RenewalSelection = .all, options: RenewalOptions = RenewalOptions()
     ) async throws -> RenewalReport {
         try await renew(selection, .regrant, options)
     }

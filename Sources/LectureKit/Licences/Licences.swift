@@ -27,16 +27,16 @@ extension LectureManager {
     /// ### Playing
     /// - ``beginPlay(_:patience:counting:)``
     /// ### Renewing
-    /// - ``renew(_:_:)``
-    /// - ``planRenewal(_:)``
+    /// - ``renew(_:options:)``
+    /// - ``planRenewal(of:)``
     /// - ``stopRenewal()``
     /// - ``setParameter(_:)``
     /// ### Another device, another key
     /// - ``acceptDevice()``
-    /// - ``regrant(_:_:)``
-    /// - ``planRegrant(_:)``
+    /// - ``regrant(_:options:)``
+    /// - ``planRegrant(of:)``
     /// - ``import(_:trust:)``
-    /// - ``changeGrantingKeys(_:trust:)``
+    /// - ``changeGrantingKeys(by:trust:)``
     /// ### Callbacks
     /// - ``pendingCallbacks()``
     /// - ``sendPendingCallbacks()``
@@ -252,7 +252,7 @@ extension LectureManager.Licences {
     }
 
     /// Makes the store this device's, whichever device wrote it last. Its licences are not trusted until their servers
-    /// have granted them again (``regrant(_:_:)``); media that another device sealed stays unreadable until
+    /// have granted them again (``regrant(_:options:)``); media that another device sealed stays unreadable until
     /// that device's key is imported. A store that is already this device's stays as it is.
     ///
     /// - Throws: ``LectureError``: `deviceKeyRefused`, `configuration`, a store's or a disk's code.

@@ -48,7 +48,7 @@ public struct LectureLogRecord: Sendable, Hashable {
         case licence
         /// Learning reports.
         case report
-        /// What ``LectureManager/Contents/verify(_:_:)`` found.
+        /// What ``LectureManager/Contents/verify(_:options:)`` found.
         case verification
     }
 

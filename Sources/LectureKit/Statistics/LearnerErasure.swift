@@ -90,7 +90,7 @@ extension LectureManager.Reports {
     ///
     /// - Parameter path: as the receipt names it, or relative to the working directory.
     /// - Throws: ``LectureError`` when the store cannot be written.
-    public func forgetCopy(_ path: String) throws(LectureError) {
+    public func forgetCopy(at path: String) throws(LectureError) {
         try LectureError.only {
             if isClosed { throw LectureError(.closing) }
             try outbox().backups.forget(try StoreTools.place(path))

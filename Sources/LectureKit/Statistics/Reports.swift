@@ -22,9 +22,9 @@ extension LectureManager {
     /// - ``add(_:)-([LearningReport])``
     /// - ``recordPlay(of:user:duration:blocks:target:)``
     /// ### Sending
-    /// - ``send(_:)``
+    /// - ``send(options:)``
     /// - ``stopSending()``
-    /// - ``retry(_:)``
+    /// - ``retry(matching:)``
     /// ### Queries
     /// - ``list(_:from:limit:)``
     /// - ``summary()``
@@ -33,7 +33,7 @@ extension LectureManager {
     /// - ``import(from:format:onError:)``
     /// ### Erasing
     /// - ``eraseLearner(_:isForced:isDryRun:)``
-    /// - ``forgetCopy(_:)``
+    /// - ``forgetCopy(at:)``
     public actor Reports: CorePart {
         nonisolated let core: StoreCore
         /// Sends reports; created when first used.
@@ -178,7 +178,7 @@ extension LectureManager.Reports {
     /// - Returns: the results, and the obstacles for the remaining reports.
     /// - Throws: ``LectureError``: `reportInvalid` for a target, `configuration`, `secretReadable`, a store's code;
     ///   `closing` when the manager is. `CancellationError` when the task is cancelled.
-    public func send(_ options: SendOptions = SendOptions()) async throws -> ReportSendResult {
+    public func send(options: SendOptions = SendOptions()) async throws -> ReportSendResult {
         try Task.checkCancellation()
         let target = try options.target?.address()
         let service = try openService()
@@ -205,7 +205,7 @@ extension LectureManager.Reports {
         return result
     }
 
-    /// Stops sending; ``send(_:)`` returns with what was done. Reports not known to have arrived are kept. It
+    /// Stops sending; ``send(options:)`` returns with what was done. Reports not known to have arrived are kept. It
     /// completes even in a cancelled task.
     public func stopSending() async {
         guard let service else { return }
@@ -227,7 +227,7 @@ extension LectureManager.Reports {
     /// - Returns: how many.
     /// - Throws: ``LectureError`` of the store.
     @discardableResult
-    public func retry(_ query: ReportQuery) throws(LectureError) -> Int {
+    public func retry(matching query: ReportQuery) throws(LectureError) -> Int {
         try LectureError.only {
             var count = 0
             let (outbox, now) = (try outbox(), clock.now())
