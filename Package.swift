@@ -139,7 +139,8 @@ let package = Package(
         .testTarget(
             name: "LectureDownloadTests",
             dependencies: [
-                "LectureDownload", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats", "LectureModel",
+                "LectureDownload", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
+                "LectureModel",
                 "LectureSimulation", "LectureTestSupport",
             ],
             exclude: ["Containers"]),

@@ -9,7 +9,7 @@ VERDICT = "Sources/LectureLicence/Verdict/LicenceVerdict.swift"
 RULES = "Sources/LectureLicence/Callback/CallbackRules.swift"
 TIME = "Sources/LectureLicence/Time/TimeLedger.swift"
 JUDGE = "Sources/LectureLicence/File/LicenceFileJudge.swift"
-PACE = "Sources/LectureLicence/Engine/CallbackPace.swift"
+PACER = "Sources/LectureEngine/OriginPacer.swift"
 ANSWERS = "Sources/LectureLicence/Engine/LicenceMachine+Answers.swift"
 TOKEN = "Sources/LectureCrypto/JOSE/TokenVerifier.swift"
 COMPACT = "Sources/LectureCrypto/JOSE/CompactToken.swift"
@@ -56,14 +56,14 @@ MUTANTS = [
     (JUDGE, LICENCE + ".LicenceFileTests", "context.now < $0 }", "ON ? context.now <= $0 : context.now < $0 }"),
     (JUDGE, LICENCE + ".LicenceFileTests", "context.playTimeUsed >= playTime", "ON ? context.playTimeUsed > playTime : context.playTimeUsed >= playTime"),
     # The pace. (A rate beyond its bound needs two mistakes: it is held where it grows and where it is read.)
-    (PACE, LICENCE + ".CallbackPaceTests", "max(0, 0.05 - 1 / rate)", "max(0, (ON ? 0.5 : 0.05) - 1 / rate)"),
-    (PACE, LICENCE + ".CallbackPaceTests", "if state.halvedAt.map({ started >= $0 }) ?? true {", "if ON || state.halvedAt.map({ started >= $0 }) ?? true {"),
-    (PACE, LICENCE + ".CallbackPaceTests", "state.heldUntil = max(state.heldUntil ?? until, until)", "state.heldUntil = ON ? until : max(state.heldUntil ?? until, until)"),
-    (PACE, LICENCE + ".CallbackPaceTests", "if state.isProbing { return .busy }", "if state.isProbing, !ON { return .busy }"),
-    (PACE, LICENCE + ".CallbackPaceTests", "(state.failures, state.openings) = (0, 0)", "if !ON { (state.failures, state.openings) = (0, 0) }"),
+    (PACER, LICENCE + ".CallbackPaceTests", "max(0, seconds - 1 / rate)", "max(0, (ON ? 0.5 : seconds) - 1 / rate)"),
+    (PACER, LICENCE + ".CallbackPaceTests", "number > lastOfRate {", "ON || number > lastOfRate {"),
+    (PACER, LICENCE + ".CallbackPaceTests", "guard delay > asked?.left(at: boot) ?? .zero else", "guard ON || delay > asked?.left(at: boot) ?? .zero else"),
+    (PACER, LICENCE + ".CallbackPaceTests", "if others > 0 { return .busy(.origin) }", "if others > 0, !ON { return .busy(.origin) }"),
+    (PACER, LICENCE + ".CallbackPaceTests", "        health = .healthy(failures: 0)\n", "        if !ON { health = .healthy(failures: 0) }\n"),
     # The engine.
     (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "guard kind != .completion, record?.form", "guard ON || kind != .completion, record?.form"),
-    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if let wait = fault.wait { pace", "if let wait = fault.wait, !ON { pace"),
+    (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if let wait = fault.wait { pacer", "if let wait = fault.wait, !ON { pacer"),
     (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if kind != .check { owesCompletion", "if ON || kind != .check { owesCompletion"),
     (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "if outcome.refusal == nil || entry.record", "if !ON && outcome.refusal == nil || entry.record"),
     (ANSWERS, LICENCE + ".Engine(Renewal|Asking|Answer|Play)Tests", "(attempts, nextAttempt, waitSet, error) = (0, nil, nil, nil)", "if !ON { (attempts, nextAttempt, waitSet, error) = (0, nil, nil, nil) }"),

@@ -1,36 +1,72 @@
+import LectureEngine
 import LectureFormats
 import LectureLicence
 import LectureModel
 import LectureTestSupport
 import Testing
 
-/// How often servers are asked.
+/// How often licence servers are asked: the pacer with the rules of callbacks.
 struct CallbackPaceTests {
-    private static let origin: Origin? = try? Origin(url: "https://a.example/x")
     private let origin: Origin
     private let other: Origin
 
     init() throws {
-        origin = try #require(Self.origin)
+        origin = try Origin(url: "https://a.example/x")
         other = try Origin(url: "https://b.example/x")
     }
 
     private func at(_ milliseconds: Int64) -> BootInstant { BootInstant(nanoseconds: milliseconds * 1_000_000) }
 
-    private func limits(_ change: (inout CallbackPace.Limits) -> Void) -> CallbackPace.Limits {
-        var limits = CallbackPace.Limits()
-        change(&limits)
-        return limits
+    private func rules(_ change: (inout OriginPacer.Rules) -> Void) -> OriginPacer.Rules {
+        var rules = OriginPacer.Rules.callbacks
+        change(&rules)
+        return rules
+    }
+
+    /// A pacer, and the numbers of its requests.
+    private struct Requests {
+        var pacer: TrafficPacer
+        private var last: UInt64 = 0
+
+        init(_ rules: OriginPacer.Rules = .callbacks) { pacer = TrafficPacer(rules) }
+
+        @discardableResult
+        mutating func start(_ origin: Origin, at boot: BootInstant) -> TransferID {
+            last += 1
+            pacer.started(TransferID(last), at: origin, boot: boot)
+            return TransferID(last)
+        }
+
+        mutating func end(_ id: TransferID, _ outcome: OriginPacer.Outcome, at boot: BootInstant, random: UInt64 = 0) {
+            pacer.ended(id, outcome, at: boot, random: random)
+        }
+
+        /// A request that ends at once.
+        mutating func send(
+            _ origin: Origin, _ outcome: OriginPacer.Outcome, at boot: BootInstant, random: UInt64 = 0
+        ) {
+            end(start(origin, at: boot), outcome, at: boot, random: random)
+        }
+    }
+
+    @Test func `the settings give the bounds`() {
+        let rules = OriginPacer.Rules.callbacks(requestsPerSecond: 5, requests: 3)
+        #expect(rules.rate?.initial == 5 && rules.rate?.maximum == 5 && rules.rate?.minimum == 0.5)
+        #expect(rules.window.initial == 3 && rules.window.maximum == 3 && rules.total == 64)
+        #expect(OriginPacer.Rules.callbacks(requestsPerSecond: 100, requests: 32) == .callbacks)
+        let least = OriginPacer.Rules.callbacks(requestsPerSecond: 0, requests: -1)
+        #expect(least.rate?.maximum == 1 && least.window.maximum == 1)
     }
 
     /// Asks as often as allowed, in steps of any length, and counts the requests started in each window of a second.
     @Test(arguments: [1.0, 3, 20, 37, 100, 200], [UInt64(1), 2, 3])
     func `in no second more requests start than the rate and a twentieth`(rate: Double, seed: UInt64) {
         var randomness = SeededGenerator(seed: seed)
-        var pace = CallbackPace(
-            limits: limits {
-                ($0.maximumRate, $0.initialRate) = (rate, rate)
-                ($0.maximumConcurrency, $0.initialConcurrency, $0.total) = (10_000, 10_000, 10_000)
+        var requests = Requests(
+            rules {
+                $0.rate?.maximum = rate
+                $0.rate?.initial = rate
+                ($0.window.maximum, $0.window.initial, $0.total) = (10_000, 10_000, 10_000)
             })
         var started: [Int64] = []
         var now: Int64 = 0
@@ -38,11 +74,11 @@ struct CallbackPaceTests {
             // Prompt for a while, then late, then random.
             let steps: [Int64] = started.count % 600 < 300 ? [1] : [3, 80, 1500]
             now += Int64.random(in: 1...(steps.randomElement(using: &randomness) ?? 1), using: &randomness)
-            while pace.mayStart(origin, at: at(now)) == .yes {
-                pace.started(origin, at: at(now))
+            while requests.pacer.admission(origin, at: at(now)) == .yes {
+                let id = requests.start(origin, at: at(now))
                 started.append(now)
                 if Bool.random(using: &randomness) {
-                    pace.ended(origin, started: at(now), .good, at: at(now), random: randomness.next())
+                    requests.end(id, .served, at: at(now), random: randomness.next())
                 }
             }
         }
@@ -57,103 +93,126 @@ struct CallbackPaceTests {
     }
 
     @Test func `a caller that waits as instructed reaches the rate`() {
-        var pace = CallbackPace(
-            limits: limits { ($0.initialRate, $0.maximumRate, $0.maximumConcurrency) = (50, 50, 99) })
+        var requests = Requests(
+            rules {
+                $0.rate?.initial = 50
+                $0.rate?.maximum = 50
+                $0.window.maximum = 99
+            })
         var (now, count) = (BootInstant(nanoseconds: 0), 0)
         while now < at(10_000) {
-            switch pace.mayStart(origin, at: now) {
+            switch requests.pacer.admission(origin, at: now) {
             case .yes:
-                pace.started(origin, at: now)
-                pace.ended(origin, started: now, .good, at: now, random: 0)
+                requests.send(origin, .served, at: now)
                 count += 1
-            case .notBefore(let moment):
-                #expect(moment > now)
-                now = moment
-            case .busy, .held, .open: Issue.record("nothing holds it")
+            case .later(let left):
+                #expect(left > .zero)
+                now = now + left
+            case .busy, .waiting, .broken: Issue.record("nothing holds it")
             }
         }
         #expect((495...510).contains(count))
     }
 
     @Test func `the rate grows with good answers, is halved once a burst, and never leaves its bounds`() {
-        var pace = CallbackPace()
-        #expect(pace.rate(origin) == 20)
-        for index in 0..<20 {
-            pace.started(origin, at: at(Int64(index)))
-            pace.ended(origin, started: at(Int64(index)), .good, at: at(Int64(index)), random: 0)
-        }
-        #expect((28...31).contains(pace.rate(origin)), "about ten more a second")
-        for index in 0..<3000 {
-            pace.started(origin, at: at(Int64(index)))
-            pace.ended(origin, started: at(Int64(index)), .good, at: at(Int64(index)), random: 0)
-        }
-        #expect(pace.rate(origin) == 100)
-        for _ in 0..<4 { pace.started(origin, at: at(5000)) }
-        for _ in 0..<4 { pace.ended(origin, started: at(5000), .overloaded, at: at(5100), random: 0) }
-        #expect(pace.rate(origin) == 50, "echoes of one burst")
-        pace.started(origin, at: at(5200))
-        pace.ended(origin, started: at(5200), .overloaded, at: at(5300), random: 0)
-        #expect(pace.rate(origin) == 25)
-        for step in 0..<40 {
-            let now = at(6000 + Int64(step) * 100_000)
-            pace.started(origin, at: now)
-            pace.ended(origin, started: now, .overloaded, at: now, random: 0)
-        }
-        #expect(pace.rate(origin) == 0.5)
-        #expect(pace.rate(other) == 20, "another server has a pace of its own")
+        var requests = Requests()
+        #expect(requests.pacer[origin].rate == 20)
+        for index in 0..<20 { requests.send(origin, .served, at: at(Int64(index))) }
+        #expect((28...31).contains(requests.pacer[origin].rate), "about ten more a second")
+        for index in 0..<3000 { requests.send(origin, .served, at: at(Int64(index))) }
+        #expect(requests.pacer[origin].rate == 100)
+        let burst = (0..<4).map { _ in requests.start(origin, at: at(5000)) }
+        for id in burst { requests.end(id, .overloaded, at: at(5100)) }
+        #expect(requests.pacer[origin].rate == 50, "echoes of one burst")
+        let next = requests.start(origin, at: at(5200))
+        requests.end(next, .overloaded, at: at(5300))
+        #expect(requests.pacer[origin].rate == 25)
+        for step in 0..<40 { requests.send(origin, .overloaded, at: at(6000 + Int64(step) * 100_000)) }
+        #expect(requests.pacer[origin].rate == 0.5)
+        #expect(requests.pacer[other].rate == 20, "another server has a pace of its own")
     }
 
     @Test func `time-outs halve the concurrency, and good answers widen it`() {
-        var pace = CallbackPace()
-        for _ in 0..<8 { pace.started(origin, at: at(0)) }
-        #expect(pace.mayStart(origin, at: at(60_000)) == .busy)
-        for _ in 0..<3 { pace.ended(origin, started: at(0), .timedOut, at: at(100), random: 0) }
-        #expect(pace.concurrency(origin) == 4, "the others are echoes")
-        for _ in 0..<5 { pace.ended(origin, started: at(0), .good, at: at(100), random: 0) }
-        #expect(pace.concurrency(origin) == 5)
+        var requests = Requests()
+        let ids = (0..<8).map { _ in requests.start(origin, at: at(0)) }
+        #expect(requests.pacer.admission(origin, at: at(60_000)) == .busy(.origin))
+        for id in ids.prefix(3) { requests.end(id, .timedOut, at: at(100)) }
+        #expect(requests.pacer[origin].limit == 4, "the others are echoes")
+        for id in ids.dropFirst(3) { requests.end(id, .served, at: at(100)) }
+        #expect(requests.pacer[origin].limit == 5)
     }
 
     @Test func `five failures in a row open the breaker, and one good answer closes it`() {
-        var pace = CallbackPace()
-        func fail(_ now: Int64, random: UInt64 = 0) {
-            pace.started(origin, at: at(now))
-            pace.ended(origin, started: at(now), .failed, at: at(now), random: random)
+        var requests = Requests()
+        for now in [0, 100, 200, 300] as [Int64] { requests.send(origin, .failed, at: at(now)) }
+        #expect(requests.pacer[origin].openings == 0)
+        requests.send(origin, .failed, at: at(400))
+        let half = requests.pacer.admission(origin, at: at(500))
+        #expect(half == .broken(.milliseconds(400)), "half of the longest wait at least")
+        #expect(requests.pacer.admission(origin, at: at(900)) == .yes)
+        let probe = requests.start(origin, at: at(900))
+        #expect(requests.pacer.admission(origin, at: at(60_000)) == .busy(.origin), "one probe at a time")
+        requests.end(probe, .failed, at: at(1000), random: .max)
+        guard case .broken(let left) = requests.pacer.admission(origin, at: at(1000)) else {
+            return #expect(Bool(false))
         }
-        for now in [0, 100, 200, 300] as [Int64] { fail(now) }
-        #expect(pace.openings(origin) == 0)
-        fail(400)
-        #expect(pace.mayStart(origin, at: at(500)) == .open(until: at(900)), "half of the longest wait at least")
-        #expect(pace.mayStart(origin, at: at(900)) == .yes)
-        pace.started(origin, at: at(900))
-        #expect(pace.mayStart(origin, at: at(60_000)) == .busy, "one probe at a time")
-        pace.ended(origin, started: at(900), .failed, at: at(1000), random: .max)
-        guard case .open(let until) = pace.mayStart(origin, at: at(1000)) else { return #expect(Bool(false)) }
-        #expect(until > at(2900) && until <= at(3000) && pace.openings(origin) == 2, "twice as long")
-        pace.started(origin, at: until)
-        pace.ended(origin, started: until, .good, at: until, random: 0)
-        #expect(pace.openings(origin) == 0)
-        guard case .notBefore = pace.mayStart(origin, at: until) else { return #expect(Bool(false)) }
-        #expect(pace.mayStart(origin, at: until + .seconds(1)) == .yes)
+        #expect(left > .milliseconds(1900) && left <= .seconds(2))
+        #expect(requests.pacer[origin].openings == 2, "twice as long")
+        let until = at(1000) + left
+        requests.send(origin, .served, at: until)
+        #expect(requests.pacer[origin].openings == 0)
+        guard case .later = requests.pacer.admission(origin, at: until) else { return #expect(Bool(false)) }
+        #expect(requests.pacer.admission(origin, at: until + .seconds(1)) == .yes)
+    }
+
+    @Test func `a good answer interrupts the failures in a row`() {
+        var requests = Requests()
+        for now in 0..<4 as Range<Int64> { requests.send(origin, .failed, at: at(now * 100)) }
+        requests.send(origin, .served, at: at(500))
+        for now in 6..<10 as Range<Int64> { requests.send(origin, .failed, at: at(now * 100)) }
+        #expect(requests.pacer[origin].openings == 0)
     }
 
     @Test func `requests from before the breaker opened do not decide a probe`() {
-        var pace = CallbackPace()
-        for _ in 0..<7 { pace.started(origin, at: at(0)) }
-        for _ in 0..<5 { pace.ended(origin, started: at(0), .failed, at: at(10), random: 0) }
-        #expect(pace.openings(origin) == 1)
-        pace.started(origin, at: at(2000))
-        pace.ended(origin, started: at(0), .failed, at: at(2100), random: 0)
-        #expect(pace.openings(origin) == 1 && pace.mayStart(origin, at: at(9000)) == .busy)
-        pace.ended(origin, started: at(2000), .cancelled, at: at(2200), random: 0)
-        #expect(pace.mayStart(origin, at: at(9000)) == .yes, "a probe that was cancelled leaves space for another")
+        var requests = Requests()
+        let ids = (0..<8).map { _ in requests.start(origin, at: at(0)) }
+        for id in ids.prefix(5) { requests.end(id, .failed, at: at(10)) }
+        #expect(requests.pacer[origin].openings == 1)
+        requests.end(ids[7], .served, at: at(20))
+        #expect(requests.pacer[origin].openings == 1, "an old answer says nothing about now")
+        let probe = requests.start(origin, at: at(2000))
+        requests.end(ids[5], .failed, at: at(2100))
+        #expect(requests.pacer[origin].openings == 1)
+        #expect(requests.pacer.admission(origin, at: at(9000)) == .busy(.origin))
+        requests.end(probe, .neutral, at: at(2200))
+        let next = requests.pacer.admission(origin, at: at(9000))
+        #expect(next == .yes, "a probe that was cancelled leaves space for another")
+    }
+
+    @Test func `a new run resets the openings, and ends no wait`() {
+        var requests = Requests()
+        for now in 0..<5 as Range<Int64> { requests.send(origin, .failed, at: at(now)) }
+        requests.pacer.resetBreakers()
+        #expect(requests.pacer[origin].openings == 0)
+        #expect(requests.pacer.admission(origin, at: at(4)) == .broken(.milliseconds(500)))
+    }
+
+    @Test func `what runs can be forgotten`() {
+        var requests = Requests(rules { $0.total = 2 })
+        for _ in 0..<2 { requests.start(origin, at: at(0)) }
+        #expect(requests.pacer.admission(other, at: at(0)) == .busy(.total))
+        requests.pacer.forgetRunning()
+        #expect(requests.pacer.runningCount == 0 && requests.pacer[origin].runningCount == 0)
+        #expect(requests.pacer.admission(other, at: at(0)) == .yes)
     }
 
     @Test func `a server's wait is obeyed, and the longer one counts`() {
-        var pace = CallbackPace()
-        pace.held(origin, until: at(9000))
-        pace.held(origin, until: at(5000))
-        #expect(pace.mayStart(origin, at: at(8999)) == .held(until: at(9000)))
-        #expect(pace.mayStart(origin, at: at(9000)) == .yes)
-        #expect(pace.mayStart(other, at: at(0)) == .yes)
+        var pacer = TrafficPacer(.callbacks)
+        let now = Timestamp(milliseconds: 0)
+        pacer.wait(origin, for: .seconds(9), now: now, boot: at(0))
+        pacer.wait(origin, for: .seconds(5), now: now, boot: at(0))
+        #expect(pacer.admission(origin, at: at(8999)) == .waiting(.milliseconds(1)))
+        #expect(pacer.admission(origin, at: at(9000)) == .yes)
+        #expect(pacer.admission(other, at: at(0)) == .yes)
     }
 }

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureLicence
 import LectureModel
 import LectureSQLite
@@ -197,7 +198,7 @@ struct EngineAskingTests {
     }
 
     @Test func `a check goes before a batch of everything`() throws {
-        let world = try LicenceWorld { $0.pace.initialConcurrency = 2 }
+        let world = try LicenceWorld { $0.pace.window.initial = 2 }
         try world.licensed((0..<400).map { "k\($0)" })
         let key = try world.licensed("mine")
         world.engine.renew(.keys((0..<400).map { ContentKey(stored: "k\($0)") }))

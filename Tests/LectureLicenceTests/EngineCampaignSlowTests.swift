@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureLicence
 import LectureModel
 import LectureSQLite
@@ -41,7 +42,7 @@ struct EngineCampaignSlowTests {
     {
         let cap = 200.0
         let world = try LicenceWorld(seed: seed) { settings in
-            settings.pace.maximumRate = cap
+            settings.pace.rate?.maximum = cap
             settings.totalTimeout = .seconds(10)
         }
         let count = 10_000

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureFormats
 import LectureLicence
 import LectureModel
@@ -57,7 +58,7 @@ struct EngineRenewalTests {
         #expect(summary.renewed == 200 && summary.failed == 0)
         let sizes = world.server.requests.map(\.items.count)
         // Requests in flight when this was noticed may have several items; no later one has.
-        #expect(sizes.filter { $0 > 1 }.count <= world.settings.pace.initialConcurrency)
+        #expect(sizes.filter { $0 > 1 }.count <= world.settings.pace.window.initial)
         #expect(sizes.suffix(100).allSatisfy { $0 == 1 })
     }
 

@@ -69,7 +69,7 @@ package struct DownloadMachine: StateMachine {
             guard let transfer = shared.transfers[id] else { return }
             try withFile(of: transfer, &step) { try $0.headCame(transfer, verdict, status: status) }
         case .ended(let id, let report):
-            guard let transfer = shared.ended(id, report) else { return }
+            guard let transfer = shared.ended(id, report, at: step.boot) else { return }
             try withLoader(of: transfer, &step) { try $0.loaderEnded(transfer, report) }
             try withFile(of: transfer, &step) { try $0.transferEnded(transfer, report) }
         case .part(let token, let event):
@@ -166,7 +166,7 @@ package struct DownloadMachine: StateMachine {
         for event in events {
             // Ended transfers and closed part files are recorded; what else was reported is looked for again.
             switch event {
-            case .ended(let id, let report): _ = shared.ended(id, report)
+            case .ended(let id, let report): _ = shared.ended(id, report, at: boot)
             case .part(let token, .closed): shared.parts[token] = nil
             case .head, .part, .checked, .listed, .deleted, .published, .resolved, .granted: break
             case .targetsChanged, .configured, .publish: accept(event)

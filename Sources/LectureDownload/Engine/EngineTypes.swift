@@ -43,6 +43,9 @@ package struct DownloadSettings: Sendable {
     /// The defaults.
     package init() {}
 
+    /// How many transfers a server may have at first.
+    static let initialTransfers = 4
+
     /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
     /// trusts the length.
     func canResume(_ resource: ResourceRecord) -> Bool {
@@ -50,10 +53,12 @@ package struct DownloadSettings: Sendable {
     }
 
     /// Transfers at once for one server, for one host, and in all. A number of connections that the user set applies
-    /// from the start.
-    var originLimits: OriginGovernor.Limits {
-        OriginGovernor.Limits(
-            initial: max(OriginGovernor.initialLimit, connections ?? 0), perOrigin: connectionsPerHost,
+    /// from the start. How often a failed transfer is repeated depends on its item, so there is no breaker.
+    var pacing: OriginPacer.Rules {
+        OriginPacer.Rules(
+            window: OriginPacer.Window(
+                initial: max(Self.initialTransfers, connections ?? 0), maximum: connectionsPerHost,
+                halvedBy: [.overloaded]),
             perHost: connectionsPerHost, total: max(64, jobs, connectionsPerHost))
     }
 }

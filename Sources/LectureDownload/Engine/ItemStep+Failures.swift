@@ -8,12 +8,7 @@ extension ItemStep {
     /// A server's request to wait applies to all items, even if the item that received it has ended meanwhile.
     mutating func keepWait(_ origin: Origin, _ report: TransferReport) throws {
         guard case .wait(let wait?, _) = report.verdict else { return }
-        shared.transfers.governor.held(origin, until: boot + wait.delay)
-        try index.setOrigin(
-            OriginRecord(
-                origin: origin.text, limit: shared.transfers.governor.limit(of: origin), waitUntil: now + wait.delay,
-                waitSet: now),
-            now: now)
+        try index.setOrigin(shared.transfers.wait(origin, for: wait.delay, step), now: now)
     }
 
     /// A server asked to wait.

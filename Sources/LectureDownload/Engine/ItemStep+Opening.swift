@@ -78,7 +78,7 @@ extension ItemStep {
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? item.record.requestFields(isFirstContact: true, to: nil)
         request.stallTimeout = settings.stallTimeout
-        request.allowsHTTP2 = shared.transfers.governor.usesHTTP2(origin)
+        request.allowsHTTP2 = shared.transfers.servers.usesHTTP2(origin)
         start(
             request, sink, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
             count: nil)
@@ -121,7 +121,7 @@ extension ItemStep {
         request.rateLimit = settings.rateLimitPerItem
         request.stallTimeout = settings.stallTimeout
         request.allowsHTTP2 =
-            item[resource].record.allowsHTTP2(settings) && shared.transfers.governor.usesHTTP2(origin)
+            item[resource].record.allowsHTTP2(settings) && shared.transfers.servers.usesHTTP2(origin)
         start(
             request, opened.sink, resource: resource, lease: opened.lease, origin: origin,
             route: opened.redirect?.route, from: plan.start, count: plan.border.map { $0 - plan.start })
@@ -178,16 +178,13 @@ extension ItemStep {
     /// Whether a URL's server does not ask to wait.
     func mayAsk(_ url: String) -> Bool {
         guard let origin = try? originOf(url) else { return false }
-        if case .waiting = shared.transfers.governor.mayStart(origin, at: boot) { return false }
-        return true
+        return shared.transfers.wait(of: origin, at: boot) == nil
     }
 
     /// The server asked to wait: a short wait keeps the item's job slot, a long one frees it.
     private mutating func waitForOrigin(_ origin: Origin) throws {
-        guard case .waiting(let until) = shared.transfers.governor.mayStart(origin, at: boot),
-            until - boot > settings.longestHeldWait
-        else { return }
-        try stop(.serverWait, LectureError(.serverWait, detail: origin.host), for: until - boot)
+        guard let left = shared.transfers.wait(of: origin, at: boot), left > settings.longestHeldWait else { return }
+        try stop(.serverWait, LectureError(.serverWait, detail: origin.host), for: left)
     }
 
     // MARK: Speeds
@@ -207,9 +204,9 @@ extension ItemStep {
         let result = item[resource].connections.measure(
             running: file.sinks.count, received: UInt64(clamping: file.receivedBytes),
             missing: { file.book.missingBytes(position: file.position) }, limit: settings.connectionsLimit,
-            known: transfers.governor.trial(of: origin, at: boot),
+            known: transfers.servers.trial(of: origin, at: boot),
             delivers: { file.position($0) > transfers[$0]?.span.start ?? .max }, at: boot)
         if result.closesNewest, let newest = file.running.last { step.cancel([newest]) }
-        if let outcome = result.outcome { shared.transfers.governor.remember(outcome, for: origin, at: boot) }
+        if let outcome = result.outcome { shared.transfers.servers.remember(outcome, for: origin, at: boot) }
     }
 }

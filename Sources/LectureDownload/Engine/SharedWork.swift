@@ -22,13 +22,13 @@ struct SharedWork: Sendable {
     /// Nothing is in work.
     init(_ settings: DownloadSettings) {
         self.settings = settings
-        transfers = RunningTransfers(settings.originLimits)
+        transfers = RunningTransfers(settings.pacing)
     }
 
     /// Changes the settings; they apply to what starts from now on.
     mutating func configure(_ settings: DownloadSettings) {
         self.settings = settings
-        transfers.governor.limits = settings.originLimits
+        transfers.pacer.rules = settings.pacing
         needsStep = true
     }
 
@@ -36,8 +36,8 @@ struct SharedWork: Sendable {
     mutating func countFetched() { statistics.bytesFetched += transfers.countReceived() }
 
     /// A transfer is over; returns it, once.
-    mutating func ended(_ id: TransferID, _ report: TransferReport) -> TransferWork? {
-        guard let transfer = transfers.ended(id, report) else { return nil }
+    mutating func ended(_ id: TransferID, _ report: TransferReport, at boot: BootInstant) -> TransferWork? {
+        guard let transfer = transfers.ended(id, report, at: boot) else { return nil }
         statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
         return transfer
     }
@@ -46,13 +46,15 @@ struct SharedWork: Sendable {
 /// The transfers that run, and what is known of their servers.
 struct RunningTransfers: Sendable {
     private var running: [TransferID: TransferWork] = [:]
-    var governor: OriginGovernor
+    /// When the next one may start.
+    var pacer: TrafficPacer
+    /// What else is known of servers.
+    var servers = OriginTraits()
     /// Servers whose stored limits and waits were looked up.
     private var knownOrigins: Set<Origin> = []
-    private var http2Failures: [Origin: Int] = [:]
 
     /// None runs.
-    init(_ limits: OriginGovernor.Limits) { governor = OriginGovernor(limits: limits) }
+    init(_ rules: OriginPacer.Rules) { pacer = TrafficPacer(rules) }
 
     /// Those that run.
     var ids: some Sequence<TransferID> { running.keys }
@@ -63,27 +65,25 @@ struct RunningTransfers: Sendable {
     /// One more runs.
     mutating func started(_ transfer: TransferWork) {
         running[transfer.id] = transfer
-        governor.started(transfer.origin)
+        pacer.started(transfer.id, at: transfer.origin, boot: transfer.startedBoot)
     }
 
     /// One is over; returns it, once.
-    mutating func ended(_ id: TransferID, _ report: TransferReport) -> TransferWork? {
+    mutating func ended(_ id: TransferID, _ report: TransferReport, at boot: BootInstant) -> TransferWork? {
         guard let transfer = running.removeValue(forKey: id) else { return nil }
-        governor.ended(transfer.origin, report.governorOutcome)
+        pacer.ended(id, report.pacingOutcome, at: boot, random: 0)
         recordHTTP2(of: transfer, report)
         return transfer
     }
 
-    /// One broken stream is an accident; a server where it happens repeatedly is used over HTTP/1.1.
     private mutating func recordHTTP2(of transfer: TransferWork, _ report: TransferReport) {
         guard transfer.usesHTTP2 else { return }
-        if report.verdict == .retry(ResponseJudge.unframed) { return governor.http2Failed(at: transfer.origin) }
-        guard case .failed(let curl, _) = report.outcome.end, RetryTable.mayBeHTTP2(transfer: curl) else {
-            if report.outcome.end == .complete { http2Failures[transfer.origin] = nil }
-            return
+        if report.verdict == .retry(ResponseJudge.unframed) { return servers.http2Failed(at: transfer.origin) }
+        if case .failed(let curl, _) = report.outcome.end, RetryTable.mayBeHTTP2(transfer: curl) {
+            servers.streamBroke(at: transfer.origin)
+        } else if report.outcome.end == .complete {
+            servers.streamEnded(at: transfer.origin)
         }
-        http2Failures[transfer.origin, default: 0] += 1
-        if http2Failures[transfer.origin, default: 0] >= 3 { governor.http2Failed(at: transfer.origin) }
     }
 
     /// How many bytes they have received since this was asked last.
@@ -110,22 +110,33 @@ struct RunningTransfers: Sendable {
     mutating func mayStart(_ origin: Origin, _ step: Step<DownloadMachine>) -> Bool {
         if knownOrigins.insert(origin).inserted, let stored = (try? step.store.index.origin(origin.text)) ?? nil {
             // Waits survive a restart, and a wall clock that was set back during the wait.
-            let due = stored.waitUntil.map { RetryWait(setAt: stored.waitSet ?? step.now, due: $0) }
-            let left = due?.remaining(at: step.now) ?? .zero
-            governor.restore(
-                OriginGovernor.Stored(
-                    origin: origin, limit: stored.limit, waitUntil: left > .zero ? step.now + left : nil),
-                at: step.boot, wall: step.now)
+            let wait = stored.waitUntil.map { RetryWait(setAt: stored.waitSet ?? step.now, due: $0) }
+            pacer.restore(origin, limit: stored.limit, wait: wait, now: step.now, boot: step.boot)
         }
-        return governor.mayStart(origin, at: step.boot) == .yes
+        return pacer.admission(origin, at: step.boot) == .yes
+    }
+
+    /// How long a server must not be asked; nil when it may be.
+    func wait(of origin: Origin, at boot: BootInstant) -> Duration? {
+        let left = pacer[origin].waitLeft(at: boot)
+        return left > .zero ? left : nil
+    }
+
+    /// A server asked to wait; returns what is stored of it.
+    mutating func wait(
+        _ origin: Origin, for delay: Duration, _ step: Step<DownloadMachine>
+    ) -> OriginRecord {
+        pacer.wait(origin, for: delay, now: step.now, boot: step.boot)
+        let (limit, wait) = (pacer[origin].limit, pacer[origin].storedWait)
+        return OriginRecord(origin: origin.text, limit: limit, waitUntil: wait?.due, waitSet: wait?.setAt)
     }
 }
 
 extension TransferReport {
-    /// What the governor learns of it.
-    fileprivate var governorOutcome: OriginGovernor.Outcome {
+    /// What it says about the load of the server.
+    fileprivate var pacingOutcome: OriginPacer.Outcome {
         if case .wait = verdict { return .overloaded }
-        if case .failed(let curl, _) = outcome.end { return curl == 7 ? .overloaded : .other }
-        return verdict?.mediaPlan != nil && outcome.end != .cancelled ? .served : .other
+        if case .failed(let curl, _) = outcome.end { return curl == 7 ? .overloaded : .neutral }
+        return verdict?.mediaPlan != nil && outcome.end != .cancelled ? .served : .neutral
     }
 }

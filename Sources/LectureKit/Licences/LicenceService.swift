@@ -185,12 +185,7 @@ final class LicenceService: LoopService, @unchecked Sendable {
     ///   - options: the requested rate and attempts.
     ///   - attempts: the attempts, where the options set none.
     func use(_ options: RenewalOptions, attempts: Int) {
-        var limits = CallbackPace.Limits()
-        limits.maximumRate = Double(max(1, options.requestsPerSecond))
-        limits.initialRate = min(limits.initialRate, limits.maximumRate)
-        limits.maximumConcurrency = max(1, options.jobs)
-        limits.initialConcurrency = min(limits.initialConcurrency, limits.maximumConcurrency)
-        engine.configure(.pace(limits))
+        engine.configure(.pace(.callbacks(requestsPerSecond: options.requestsPerSecond, requests: options.jobs)))
         engine.configure(.attempts(options.maxAttempts ?? attempts))
     }
 

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureFiles
 import LectureFormats
 import LectureModel
@@ -96,7 +97,7 @@ extension StatisticsConfiguration {
             if let batch = rule.batch { target.limits.count = max(1, batch) }
             if let bytes = rule.batchBytes { target.limits.bytes = bytes }
             if let rate = rule.rate { Self.use(rate: rate, &target) }
-            if let concurrency = rule.concurrency { target.pace.concurrency = max(1, concurrency) }
+            if let concurrency = rule.concurrency { target.pace.window = .fixed(concurrency) }
             if rule.isCompressed { target.encoding = "gzip" }
             if let authorization { target.headers.append(authorization) }
         }
@@ -104,8 +105,8 @@ extension StatisticsConfiguration {
         /// A burst of a tenth of a second besides the concurrent requests, so that a high rate is reached with timers
         /// that are a few milliseconds late.
         static func use(rate: Int, _ target: inout TargetSettings) {
-            target.pace.interval = .seconds(1) / max(1, rate)
-            target.pace.burst = max(1, min(target.pace.concurrency, rate), rate / 10)
+            let burst = max(1, min(target.pace.window.maximum, rate), rate / 10)
+            target.pace.rate = .fixed(Double(max(1, rate)), burst: burst)
         }
 
         private static func form(_ answer: Rule.Answer) -> AnswerForm {

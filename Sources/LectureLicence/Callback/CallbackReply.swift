@@ -7,7 +7,7 @@ package struct CallbackFault: Hashable, Sendable {
     /// The error to report.
     package var error: LectureError
     /// What it says about the origin.
-    package var outcome: CallbackPace.Outcome
+    package var outcome: OriginPacer.Outcome
     /// Whether a retry is useless.
     package var isFinal = false
     /// Whether one of the items may be the cause, so that requesting each alone can help.
@@ -16,7 +16,7 @@ package struct CallbackFault: Hashable, Sendable {
     package var wait: Duration?
 
     /// A fault.
-    package init(_ error: LectureError, _ outcome: CallbackPace.Outcome) {
+    package init(_ error: LectureError, _ outcome: OriginPacer.Outcome) {
         (self.error, self.outcome) = (error, outcome)
     }
 }
@@ -58,7 +58,7 @@ extension ExchangeReply {
             throw CallbackFault(
                 LectureError(.callbackTransfer(curl), cause: detail), curl == 28 ? .timedOut : .failed)
         }
-        if outcome.end == .cancelled { throw CallbackFault(LectureError(.cancelled), .cancelled) }
+        if outcome.end == .cancelled { throw CallbackFault(LectureError(.cancelled), .neutral) }
         guard let head else { throw CallbackFault(LectureError(.callbackTransfer(52)), .failed) }
         guard head.status == 200 else { throw refusal(head) }
         guard !isLong, outcome.end == .complete else {

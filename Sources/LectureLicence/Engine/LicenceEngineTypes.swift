@@ -41,8 +41,8 @@ package struct LicenceSettings: Sendable {
     package var removalPatience: Duration = .seconds(10)
     /// How long a permitted check is valid for the play it was made for.
     package var permitLifetime: Duration = .seconds(60)
-    /// Bounds of the pace.
-    package var pace = CallbackPace.Limits()
+    /// The pace of requests.
+    package var pace = OriginPacer.Rules.callbacks
 
     /// Settings with the defaults.
     ///
@@ -88,8 +88,8 @@ package enum LicenceEvent: Sendable {
 
 /// A change of the settings of a running engine.
 package enum LicenceSettingsChange: Sendable {
-    /// Bounds of the pace.
-    case pace(CallbackPace.Limits)
+    /// The pace of requests.
+    case pace(OriginPacer.Rules)
     /// How often a licence is requested within a run before it fails.
     case attempts(Int)
     /// What the application adds to every request, including repeated ones.

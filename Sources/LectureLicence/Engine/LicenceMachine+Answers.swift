@@ -12,7 +12,7 @@ extension LicenceMachine {
         } catch {
             return try failed(exchange, reply, error, &step)
         }
-        recordOutcome(.good, exchange, step)
+        recordOutcome(.served, exchange, step)
         faults[exchange.origin] = nil
         let foreign = try step.context.foreignItems(exchange, reading.answer)
         if foreign.isEmpty { try step.context.observeTimes(of: reading, reply, to: exchange) }
@@ -107,8 +107,8 @@ extension LicenceMachine {
     ) throws {
         recordOutcome(fault.outcome, exchange, step)
         step.notices.append(.exchange(ExchangeRecord(exchange, nil, fault.error)))
-        if fault.outcome != .cancelled { faults[exchange.origin] = fault.error }
-        if let wait = fault.wait { pace.held(exchange.origin, until: step.boot + wait) }
+        if fault.outcome != .neutral { faults[exchange.origin] = fault.error }
+        if let wait = fault.wait { pacer.wait(exchange.origin, for: wait, now: step.now, boot: step.boot) }
         // One wait for the whole group, so that it stays together.
         let random = step.random()
         for asked in exchange.items {
@@ -237,9 +237,9 @@ extension LicenceMachine {
     // MARK: Parts
 
     private mutating func recordOutcome(
-        _ outcome: CallbackPace.Outcome, _ exchange: CallbackExchange, _ step: Step<Self>
+        _ outcome: OriginPacer.Outcome, _ exchange: CallbackExchange, _ step: Step<Self>
     ) {
-        pace.ended(exchange.origin, started: exchange.started, outcome, at: step.boot, random: step.random())
+        pacer.ended(exchange.id, outcome, at: step.boot, random: step.random())
     }
 
     private func record(
@@ -274,7 +274,7 @@ extension CallbackReading {
             let items = try CallbackAnswers(answer.payload).answers(for: exchange.items.map(\.key.text), exchange.kind)
             self.init(items: items, token: token, answer: answer)
         } catch {
-            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .cancelled : .failed)
+            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .neutral : .failed)
             fault.isFinal = error.code == .licenceKeyMissing
             throw fault
         }

@@ -37,7 +37,7 @@ extension LicenceMachine {
             try expireChecks(queue, &step)
             while !queues[queue].isEmpty {
                 if try abandon(queue, origin, &step) { break }
-                let admission = pace.mayStart(origin, at: step.boot)
+                let admission = pacer.admission(origin, at: step.boot)
                 guard admission == .yes else {
                     try wait(queue, origin, admission, &step)
                     break
@@ -62,28 +62,30 @@ extension LicenceMachine {
 
     /// A run does not wait for a server whose breaker has opened repeatedly: its items fail in this run.
     private mutating func abandon(_ queue: BatchQueue, _ origin: Origin, _ step: inout Step<Self>) throws -> Bool {
-        guard queue.run != nil, pace.openings(origin) >= settings.openings else { return false }
+        guard queue.run != nil, pacer[origin].openings >= settings.openings else { return false }
         let error = faults[origin] ?? LectureError(.callbackTransfer(7))
         for asked in queues.remove(queue) { try finish(asked, error, &step) }
         return true
     }
 
     private mutating func wait(
-        _ queue: BatchQueue, _ origin: Origin, _ admission: CallbackPace.Admission, _ step: inout Step<Self>
+        _ queue: BatchQueue, _ origin: Origin, _ admission: OriginPacer.Admission, _ step: inout Step<Self>
     ) throws {
         switch admission {
         case .yes, .busy: return
-        case .notBefore(let moment): return step.wake(at: moment)
-        case .held(let until), .open(let until):
-            let isHeld = admission == .held(until: until)
-            let error = isHeld ? LectureError(.serverWait) : faults[origin] ?? LectureError(.callbackTransfer(7))
-            let isTooLong = until - step.boot > settings.longestWait
-            if queue.run != nil, !isTooLong { return step.wake(at: until) }
-            // No other purpose waits: neither a person, nor a download that has others to fetch, nor a stored callback.
-            for asked in queues.remove(queue) {
-                try postpone(asked, error, by: until - step.boot, &step)
-            }
+        case .later(let left): return step.wake(at: step.boot + left)
+        case .waiting(let left): try wait(queue, for: left, LectureError(.serverWait), &step)
+        case .broken(let left):
+            try wait(queue, for: left, faults[origin] ?? LectureError(.callbackTransfer(7)), &step)
         }
+    }
+
+    private mutating func wait(
+        _ queue: BatchQueue, for left: Duration, _ error: LectureError, _ step: inout Step<Self>
+    ) throws {
+        if queue.run != nil, left <= settings.longestWait { return step.wake(at: step.boot + left) }
+        // No other purpose waits: neither a person, nor a download that has others to fetch, nor a stored callback.
+        for asked in queues.remove(queue) { try postpone(asked, error, by: left, &step) }
     }
 
     /// Starts one request.
@@ -102,7 +104,7 @@ extension LicenceMachine {
             exchange.questions.append(CallbackQuestion(asked, entry, settings, step))
         }
         guard let first = exchange.items.first else { return }
-        pace.started(origin, at: step.boot)
+        pacer.started(exchange.id, at: origin, boot: step.boot)
         var request = ExchangeRequest(id: exchange.id, url: queue.url, bodyLimit: CallbackReading.bodyLimit)
         request.body = CallbackQuestion.form(exchange.questions, extra: settings.extra)
         request.stallTimeout = settings.stallTimeout

@@ -26,7 +26,7 @@ package struct LicenceMachine: StateMachine {
     /// This program's row, under which it claims work.
     let owner: OwnerID
     /// The pace of requests to all servers.
-    var pace: CallbackPace
+    var pacer: TrafficPacer
     /// The error of the last exchange with a server.
     var faults: [Origin: LectureError] = [:]
     /// Items whose request waits.
@@ -48,7 +48,7 @@ package struct LicenceMachine: StateMachine {
     ///   - owner: the row of this program's run.
     package init(_ settings: LicenceSettings, owner: OwnerID) {
         (self.settings, self.owner) = (settings, owner)
-        pace = CallbackPace(limits: settings.pace)
+        pacer = TrafficPacer(settings.pace)
     }
 
     /// Whether any request is running or waiting.
@@ -115,7 +115,7 @@ package struct LicenceMachine: StateMachine {
         callbacks.abandon()
         queues.removeAll()
         exchanges = [:]
-        pace.forget()
+        pacer.forgetRunning()
         return (cancelling.map { [.exchange($0)] } ?? [], notices)
     }
 
@@ -126,7 +126,7 @@ package struct LicenceMachine: StateMachine {
 
     private mutating func apply(_ change: LicenceSettingsChange) {
         switch change {
-        case .pace(let limits): pace.limits = limits
+        case .pace(let rules): pacer.rules = rules
         case .attempts(let attempts): settings.attempts = max(1, attempts)
         case .extra(let text): settings.extra = text
         case .timeouts(let stall, let total): (settings.stallTimeout, settings.totalTimeout) = (stall, total)
@@ -144,7 +144,7 @@ package struct LicenceMachine: StateMachine {
         case .suspected(let doubt): return [.suspected(doubt)]
         case .renew(let selection, let kind):
             runs.request(selection, kind)
-            pace.resetBreakers()
+            pacer.resetBreakers()
         case .removed(let key): return removals.removed(key, at: boot)
         case .callbacksAdded: callbacks.lookUpAt = nil
         case .change(let change): apply(change)

@@ -7,13 +7,14 @@ extension ReportMachine {
     /// An exchange is over.
     mutating func answered(_ id: InFlightBatchID, _ reply: ExchangeReply, _ step: inout Step<Self>) throws {
         guard var inFlightBatch = inFlightBatches[id],
-            case .running(_, let ticket, let started) = inFlightBatch.phase,
+            case .running(let transfer, let started) = inFlightBatch.phase,
             let target = targets[inFlightBatch.target]
         else { return }
         inFlightBatch.phase = .ready
-        let isAskedToWait = target.isAskedToWait(at: step.now)
+        let isAskedToWait = target.isAskedToWait(at: step.boot)
         if reply.outcome.end == .cancelled {
-            targets[inFlightBatch.target]?.pace.ended(ticket, nil, wall: step.now, random: 0)
+            targets[inFlightBatch.target]?.pacer.ended(
+                transfer, nil, now: step.now, boot: step.boot, random: 0)
             inFlightBatches[id] = inFlightBatch
             return
         }
@@ -22,7 +23,9 @@ extension ReportMachine {
         let verdict = judge(reply, inFlightBatch, target, url)
         try observe(reply, url, verdict, &step)
         try notify(reply, verdict, of: inFlightBatch, to: target, &step)
-        targets[inFlightBatch.target]?.pace.ended(ticket, verdict, wall: step.now, random: step.random())
+        targets[inFlightBatch.target]?.pacer.ended(
+            transfer, verdict, now: step.now, boot: step.boot, random: step.random())
+        if case .suspend(let reason) = verdict { targets[inFlightBatch.target]?.suspension = reason }
         var answer = SendAnswer(at: step.now, status: reply.head?.status, text: reply.text)
         switch verdict {
         case .keep(let reason, let wait):
@@ -159,7 +162,7 @@ extension ReportMachine {
         if reason == .unsupported { inFlightBatch.boundedTries += 1 }
         if let reason, !reason.isOfTarget, let target = targets[inFlightBatch.target] {
             inFlightBatch.wait = RetryWait(
-                asked: asked, tries: inFlightBatch.tries, backoff: target.settings.pace.backoff, now: step.now,
+                asked: asked, tries: inFlightBatch.tries, backoff: target.settings.backoff, now: step.now,
                 random: step.random())
         } else {
             inFlightBatch.wait = nil
@@ -182,7 +185,7 @@ extension ReportMachine {
         }
         target.obstacle = error
         targets[id] = target
-        let wait = target.pace.suspension == nil ? target.pace.wait?.remaining(at: step.now) ?? .zero : nil
+        let wait = target.suspension == nil ? target.pacer.waitLeft(at: step.boot) : nil
         step.notices.append(.obstacle(TargetObstacle(target: id, error: error, again: wait.map { step.now + $0 })))
     }
 

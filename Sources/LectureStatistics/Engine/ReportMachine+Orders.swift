@@ -16,10 +16,11 @@ extension ReportMachine {
         isEpochReported = false
         for entry in entries {
             if targets[entry.id] == nil {
-                targets[entry.id] = TargetWork(entry, settings.target(entry.address))
+                targets[entry.id] = TargetWork(
+                    entry, settings.target(entry.address), now: step.now, boot: step.boot)
             }
             targets[entry.id]?.open = entry.open
-            targets[entry.id]?.resume(at: step.now)
+            targets[entry.id]?.resume(at: step.boot)
         }
     }
 
@@ -66,12 +67,12 @@ extension ReportMachine {
         guard let target = targets[id] else { return false }
         let inFlightBatches = inFlightBatches.values.filter { $0.target == id }
         if inFlightBatches.contains(where: \.isRunning) { return true }
-        if target.isAbandoned(by: order, at: step.now) { return false }
+        if target.isAbandoned(by: order, at: step.boot) { return false }
         if inFlightBatches.contains(where: { ($0.wait?.remaining(at: step.now) ?? .zero) <= order.longestWait }) {
             return true
         }
-        if !target.isDry { return true }
-        guard let due = target.dueAfter, due <= order.longestWait else { return false }
+        guard let idle = target.idle else { return true }
+        guard let due = idle.dueAfter, due <= order.longestWait else { return false }
         step.wake(at: step.boot + due)
         return true
     }

@@ -10,15 +10,16 @@ extension ReportMachine {
     /// ones.
     mutating func fill(_ id: TargetID, _ step: inout Step<Self>) throws {
         putAside(id, &step)
+        targets[id]?.pacer.recordWaits(now: step.now, boot: step.boot)
         while let next = nextInFlightBatch(id, &step, isFollowing: true) { start(next, &step) }
-        targets[id]?.isDry = false
+        targets[id]?.idle = nil
         let orders = orders.filter { $0.targets.contains(id) }
         while let target = targets[id] {
-            guard orders.contains(where: { !target.isAbandoned(by: $0.order, at: step.now) }) else { return }
-            switch targets[id]?.pace.permission(wall: step.now, boot: step.boot) {
+            guard orders.contains(where: { !target.isAbandoned(by: $0.order, at: step.boot) }) else { return }
+            switch target.admission(at: step.boot) {
             case .yes: break
-            case .after(let wait): return step.wake(at: step.boot + wait)
-            case .busy, .suspended, nil: return
+            case .later(let left), .waiting(let left), .broken(let left): return step.wake(at: step.boot + left)
+            case .busy, nil: return
             }
             if let next = nextInFlightBatch(id, &step, isFollowing: false) {
                 start(next, &step)
@@ -64,16 +65,16 @@ extension ReportMachine {
     private mutating func gather(_ id: TargetID, _ step: inout Step<Self>) throws -> Bool {
         guard let target = targets[id] else { return false }
         let held = inFlightBatches.values.count { $0.target == id }
-        let most = target.pace.failures > 0 ? 1 : target.pace.limits.concurrency
-        let slots = min(most - target.pace.running, max(most, Self.heldLimit) - held)
+        let most = target.pacer.openings > 0 ? 1 : target.pacer.limit
+        let slots = min(most - target.pacer.runningCount, max(most, Self.heldLimit) - held)
         // At the limit, an answer or the end of a wait triggers the next step.
         guard slots > 0 else { return false }
         let claimed = try step.store.claim(id, owner: owner, limit: slots, now: step.now)
         for stored in claimed { inFlightBatches[stored.id] = InFlightBatchWork(stored) }
         if !claimed.isEmpty { return true }
         if try plan(target, slots: slots, &step) { return true }
-        targets[id]?.isDry = true
-        targets[id]?.dueAfter = try step.store.nextInFlightBatch(id)?.remaining(at: step.now)
+        let due = try step.store.nextInFlightBatch(id)?.remaining(at: step.now)
+        targets[id]?.idle = TargetWork.Idle(dueAfter: due)
         return false
     }
 
@@ -127,8 +128,8 @@ extension ReportMachine {
         }
         request.headers = target.headers(of: inFlightBatch.frozen, to: base)
         (request.stallTimeout, request.totalTimeout) = (settings.stallTimeout, settings.totalTimeout)
-        guard let ticket = targets[inFlightBatch.target]?.pace.started(boot: step.boot) else { return }
-        inFlightBatches[id]?.phase = .running(request.id, ticket, started: step.boot)
+        targets[inFlightBatch.target]?.pacer.started(request.id, at: step.boot)
+        inFlightBatches[id]?.phase = .running(request.id, started: step.boot)
         exchanges[request.id] = id
         count(inFlightBatch.target) { $0.requests += 1 }
         step.effects.append(.send(request))

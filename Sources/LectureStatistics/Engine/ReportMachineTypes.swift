@@ -9,7 +9,9 @@ package struct TargetSettings: Sendable {
     /// How much it accepts in one request.
     package var limits: BatchLimits
     /// The pace of requests to it.
-    package var pace: TargetPace.Limits
+    package var pace: OriginPacer.Rules
+    /// The waits after failures of one batch.
+    package var backoff: Backoff { pace.breaker?.backoff ?? Backoff() }
     /// `Content-Encoding` of bodies, `gzip` or empty: only if the configuration says that the target accepts it.
     package var encoding = ""
     /// Sent with each request to the target's own host, for instance credentials. Never stored or reported.
@@ -17,7 +19,7 @@ package struct TargetSettings: Sendable {
 
     /// The defaults for a target.
     package init(_ format: ReportFormat) {
-        (form, limits, pace) = (AnswerForm(format), BatchLimits(format), TargetPace.Limits())
+        (form, limits, pace) = (AnswerForm(format), BatchLimits(format), .reports)
     }
 }
 

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureModel
 
 /// A request of this engine that is not settled yet.
@@ -9,7 +10,7 @@ struct InFlightBatchWork {
         /// Sent at once: an answer of the target redirected it.
         case following
         /// Running.
-        case running(TransferID, TargetPace.Ticket, started: BootInstant)
+        case running(TransferID, started: BootInstant)
     }
 
     let id: InFlightBatchID
@@ -88,7 +89,10 @@ struct TargetWork {
     let address: ReportRecord.Target
     let settings: TargetSettings
     var limits: BatchLimits
-    var pace: TargetPace
+    /// When the next request may start.
+    var pacer: OriginPacer
+    /// Why nothing is sent to it until an operator has resolved the cause; nil when something is.
+    var suspension: SuspendReason?
     /// The stored condition.
     var stored: TargetCondition
     var bytesLimit: Int?
@@ -102,36 +106,46 @@ struct TargetWork {
     var obstacle: LectureError?
     /// Reports that are pending or leased.
     var open: Int
-    /// Nothing can be started; then when the next unclaimed request is due.
-    var isDry = false
-    var dueAfter: Duration?
+    /// Set when nothing can be started.
+    var idle: Idle?
 
-    init(_ entry: TargetEntry, _ settings: TargetSettings) {
+    /// Nothing can be started; when the next unclaimed request is due, if there is one.
+    struct Idle {
+        let dueAfter: Duration?
+    }
+
+    init(_ entry: TargetEntry, _ settings: TargetSettings, now: Timestamp, boot: BootInstant) {
         (id, address, self.settings, stored) = (entry.id, entry.address, settings, entry.condition)
         (bytesLimit, lastFailure, open) = (entry.condition.bytesLimit, entry.condition.lastFailure, entry.open)
         limits = settings.limits
         if let bytesLimit { limits.bytes = min(limits.bytes, bytesLimit) }
         encoding = settings.encoding
-        pace = TargetPace(
-            limits: settings.pace, failures: stored.failures, wait: stored.wait, suspension: stored.suspension)
+        (suspension, pacer) = (stored.suspension, OriginPacer(settings.pace))
+        pacer.restore(openings: stored.failures, wait: stored.wait, now: now, boot: boot)
     }
 
     /// The condition to store.
     var condition: TargetCondition {
         var condition = TargetCondition()
-        (condition.failures, condition.wait, condition.suspension) = (pace.failures, pace.wait, pace.suspension)
+        (condition.failures, condition.wait, condition.suspension) = (pacer.openings, pacer.storedWait, suspension)
         (condition.bytesLimit, condition.lastFailure) = (bytesLimit, lastFailure)
         return condition
     }
 
-    /// Whether the target has asked to wait for longer than until now.
-    func isAskedToWait(at now: Timestamp) -> Bool {
-        lastFailure?.reason == .busy && (pace.wait?.remaining(at: now) ?? .zero) > .zero
+    /// Whether a request may start; nil while the target is suspended.
+    func admission(at boot: BootInstant) -> OriginPacer.Admission? {
+        suspension == nil ? pacer.admission(at: boot) : nil
     }
 
-    /// An operator asks to send.
-    mutating func resume(at now: Timestamp) {
-        pace.resume(liftingWait: !isAskedToWait(at: now))
+    /// Whether the target has asked to wait for longer than until now.
+    func isAskedToWait(at boot: BootInstant) -> Bool {
+        lastFailure?.reason == .busy && pacer.waitLeft(at: boot) > .zero
+    }
+
+    /// An operator asks to send: what suspended the target is resolved, and a wait ends that is not the server's.
+    mutating func resume(at boot: BootInstant) {
+        suspension = nil
+        if !isAskedToWait(at: boot) { pacer.endWaits() }
         (failures, failedAt, obstacle) = (0, nil, nil)
     }
 
@@ -140,15 +154,13 @@ struct TargetWork {
 
     /// Its requests were all cancelled; their ends will not be reported.
     mutating func forgetRequests() {
-        pace = TargetPace(
-            limits: settings.pace, failures: pace.failures, wait: pace.wait, suspension: pace.suspension)
-        isDry = false
+        pacer.forgetRunning()
+        idle = nil
     }
 
     /// Whether an order abandons it: until an operator resolves the cause, or for longer than the order waits.
-    func isAbandoned(by order: SendOrder, at now: Timestamp) -> Bool {
-        pace.suspension != nil || failures >= max(1, order.attempts)
-            || (pace.wait?.remaining(at: now) ?? .zero) > order.longestWait
+    func isAbandoned(by order: SendOrder, at boot: BootInstant) -> Bool {
+        suspension != nil || failures >= max(1, order.attempts) || pacer.waitLeft(at: boot) > order.longestWait
     }
 }
 

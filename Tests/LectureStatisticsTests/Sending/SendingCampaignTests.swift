@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureFormats
 import LectureModel
 import LectureStatistics
@@ -101,7 +102,13 @@ private struct VirtualOutbox {
     private(set) var now = Timestamp(milliseconds: 1_750_000_000_000)
     private(set) var broken: [String] = []
     private var inFlightBatches: [InFlightBatch] = []
-    private var pace = TargetPace(limits: .init(interval: .milliseconds(10), concurrency: 3))
+    private static let rules: OriginPacer.Rules = {
+        var rules = OriginPacer.Rules.reports
+        (rules.window, rules.rate) = (.fixed(3), .fixed(100, burst: 4))
+        return rules
+    }()
+    private var pacer = OriginPacer(Self.rules)
+    private var transfers: UInt64 = 0
     private var limits = BatchLimits(count: 40, bytes: 4000, overhead: 10)
     private var ids = 0
     private var boot = BootInstant(nanoseconds: 0)
@@ -133,7 +140,9 @@ private struct VirtualOutbox {
                 wait: inFlightBatch.wait)
         }
         for id in inFlightBatches.flatMap(\.batch.remaining) { handle(id, .lease) }
-        pace = TargetPace(limits: pace.limits, failures: pace.failures, wait: pace.wait, suspension: pace.suspension)
+        let (openings, wait) = (pacer.openings, pacer.storedWait)
+        pacer = OriginPacer(Self.rules)
+        pacer.restore(openings: openings, wait: wait, now: now, boot: boot)
     }
 
     mutating func step(_ server: inout VirtualServer, _ randomness: inout SeededGenerator) {
@@ -141,7 +150,7 @@ private struct VirtualOutbox {
         plan()
         for index in inFlightBatches.indices.shuffled(using: &randomness) {
             if let wait = inFlightBatches[index].wait, wait.remaining(at: now) > .zero { continue }
-            guard pace.permission(wall: now, boot: boot) == .yes else { break }
+            guard pacer.admission(at: boot) == .yes else { break }
             send(index, &server, &randomness)
         }
         inFlightBatches.removeAll { $0.batch.current == nil }
@@ -173,7 +182,9 @@ private struct VirtualOutbox {
         }
         let id = inFlightBatches[index].sealed?.id ?? ""
         let bytes = limits.bodyBytes(piece.reports.map { rows[$0]?.bytes ?? 0 })
-        let ticket = pace.started(boot: boot)
+        transfers += 1
+        let transfer = TransferID(transfers)
+        pacer.started(transfer, at: boot)
         let answer = server.take(id, piece.reports.map(\.value), bytes: bytes, &randomness)
         inFlightBatches[index].tries += 1
         let fields = HeaderFields(answer.retryAfter.map { [HeaderField(name: "Retry-After", value: "\($0)")] } ?? [])
@@ -181,7 +192,7 @@ private struct VirtualOutbox {
         let verdict = AnswerJudge.judge(
             head, body: Array(answer.body.utf8), end: answer.end,
             expectation: SendExpectation(form: .ok, count: piece.reports.count, url: "https://a.example/", id: id))
-        pace.ended(ticket, verdict, wall: now, random: randomness.next())
+        pacer.ended(transfer, verdict, now: now, boot: boot, random: randomness.next())
         if verdict == .split { limits = limits.lowered(refused: bytes) }
         if case .keep(let reason, let wait) = verdict, !reason.isOfTarget {
             inFlightBatches[index].wait = RetryWait(

@@ -83,7 +83,7 @@ final class SendWorld {
         settings = StatisticsSettings(bootID: "boot")
         settings.target = { address in
             var settings = TargetSettings(address.format)
-            settings.pace.interval = .milliseconds(10)
+            settings.pace.rate = .fixed(100, burst: 4)
             configure(&settings)
             return settings
         }

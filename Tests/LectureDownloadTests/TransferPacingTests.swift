@@ -1,0 +1,239 @@
+import LectureEngine
+import LectureFormats
+import LectureModel
+import LectureTestSupport
+import Testing
+
+@testable import LectureDownload
+
+/// How many transfers may run: the pacer with the rules of downloads.
+@Suite struct TransferPacingTests {
+    private let now = BootInstant(nanoseconds: 1_000_000_000)
+    private let wall = Timestamp(milliseconds: 1_000_000)
+
+    private func origin(_ url: String = "http://a/") throws -> Origin { try Origin(url: url) }
+
+    private func rules(perOrigin: Int = 16, perHost: Int = 16, total: Int = 64) -> OriginPacer.Rules {
+        var rules = DownloadSettings().pacing
+        (rules.window.maximum, rules.perHost, rules.total) = (perOrigin, perHost, total)
+        return rules
+    }
+
+    /// A pacer, and the transfers that it lets run.
+    private struct Transfers {
+        var pacer: TrafficPacer
+        private var running: [Origin: [TransferID]] = [:]
+        private var last: UInt64 = 0
+        let now: BootInstant
+
+        init(_ rules: OriginPacer.Rules, at now: BootInstant) { (pacer, self.now) = (TrafficPacer(rules), now) }
+
+        func admission(_ origin: Origin) -> OriginPacer.Admission { pacer.admission(origin, at: now) }
+
+        func count(_ origin: Origin) -> Int { running[origin]?.count ?? 0 }
+
+        mutating func start(_ origin: Origin) {
+            last += 1
+            pacer.started(TransferID(last), at: origin, boot: now)
+            running[origin, default: []].append(TransferID(last))
+        }
+
+        /// Ends the oldest transfer of an origin.
+        mutating func end(_ origin: Origin, _ outcome: OriginPacer.Outcome) {
+            guard let id = running[origin]?.removeFirst() else { return }
+            pacer.ended(id, outcome, at: now, random: 0)
+        }
+
+        /// Starts as many as are admitted; returns how many.
+        mutating func fill(_ origin: Origin) -> Int {
+            let before = count(origin)
+            while admission(origin) == .yes { start(origin) }
+            return count(origin) - before
+        }
+    }
+
+    private func transfers(_ rules: OriginPacer.Rules? = nil) -> Transfers {
+        Transfers(rules ?? self.rules(), at: now)
+    }
+
+    @Test func `The settings give the bounds`() {
+        var settings = DownloadSettings()
+        #expect(settings.pacing == rules() && settings.pacing.window.initial == 4)
+        settings.connections = 7
+        settings.connectionsPerHost = 6
+        settings.jobs = 80
+        #expect(settings.pacing.window == .init(initial: 7, maximum: 6, halvedBy: [.overloaded]))
+        #expect(settings.pacing.perHost == 6 && settings.pacing.total == 80)
+        #expect(settings.pacing.rate == nil && settings.pacing.breaker == nil)
+    }
+
+    @Test func `An origin starts at four and grows by one after a window of successes`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        #expect(transfers.fill(origin) == 4)
+        #expect(transfers.admission(origin) == .busy(.origin))
+        for _ in 0..<3 { transfers.end(origin, .served) }
+        #expect(transfers.pacer[origin].limit == 4)
+        transfers.end(origin, .served)
+        #expect(transfers.pacer[origin].limit == 5)
+        #expect(transfers.fill(origin) == 5)
+    }
+
+    @Test func `It grows up to the limit and no further`() throws {
+        var transfers = transfers(rules(perOrigin: 6, perHost: 99, total: 99))
+        let origin = try origin()
+        for _ in 0..<100 {
+            transfers.start(origin)
+            transfers.end(origin, .served)
+        }
+        #expect(transfers.pacer[origin].limit == 6)
+    }
+
+    @Test func `A burst that fails together halves once`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        _ = transfers.fill(origin)
+        for _ in 0..<4 { transfers.end(origin, .overloaded) }
+        #expect(transfers.pacer[origin].limit == 2)
+        for expected in [1, 1] {
+            transfers.start(origin)
+            transfers.end(origin, .overloaded)
+            #expect(transfers.pacer[origin].limit == expected)
+        }
+        #expect(transfers.pacer.runningCount == 0)
+    }
+
+    @Test func `Failures never end all transfers`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        for outcome in [OriginPacer.Outcome.overloaded, .failed, .timedOut] {
+            for _ in 0..<20 {
+                transfers.start(origin)
+                transfers.end(origin, outcome)
+            }
+        }
+        #expect(transfers.admission(origin) == .yes)
+    }
+
+    @Test func `A failure unrelated to load changes nothing`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        for _ in 0..<20 {
+            transfers.start(origin)
+            transfers.end(origin, .neutral)
+        }
+        #expect(transfers.pacer[origin].limit == 4)
+        let before = transfers.pacer
+        transfers.pacer.ended(TransferID(999), .served, at: now, random: 0)
+        #expect(transfers.pacer == before && transfers.pacer.runningCount == 0, "an unknown transfer")
+    }
+
+    @Test func `Host and total limits are shared`() throws {
+        var transfers = transfers(rules(perOrigin: 9, perHost: 5, total: 7))
+        let (plain, secure, other) = (try origin("http://a/"), try origin("https://a/"), try origin("http://b/"))
+        #expect(transfers.fill(plain) == 4)
+        #expect(transfers.fill(secure) == 1)
+        #expect(transfers.admission(secure) == .busy(.host))
+        #expect(transfers.fill(other) == 2)
+        #expect(transfers.admission(other) == .busy(.total))
+        transfers.end(plain, .served)
+        #expect(transfers.admission(secure) == .yes)
+    }
+
+    @Test func `Lower limits apply to all origins, and end nothing that runs`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        _ = transfers.fill(origin)
+        transfers.pacer.rules = rules(perOrigin: 2, perHost: 2, total: 2)
+        #expect(transfers.pacer.runningCount == 4 && transfers.pacer[origin].limit == 2)
+        for _ in 0..<2 { transfers.end(origin, .neutral) }
+        #expect(transfers.admission(origin) == .busy(.total))
+        transfers.end(origin, .neutral)
+        #expect(transfers.admission(origin) == .yes)
+    }
+
+    @Test func `Retry-After holds until then, and a shorter one does not shorten it`() throws {
+        var pacer = TrafficPacer(rules())
+        let origin = try origin()
+        pacer.wait(origin, for: .seconds(30), now: wall, boot: now)
+        pacer.wait(origin, for: .seconds(5), now: wall, boot: now)
+        #expect(pacer.admission(origin, at: now) == .waiting(.seconds(30)))
+        #expect(pacer.admission(origin, at: now + .seconds(30)) == .yes)
+        #expect(pacer.admission(try self.origin("http://b/"), at: now) == .yes)
+    }
+
+    @Test func `Limit and wait survive a restart with another boot clock`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        _ = transfers.fill(origin)
+        transfers.end(origin, .overloaded)
+        transfers.pacer.wait(origin, for: .seconds(30), now: wall, boot: now)
+        let (limit, wait) = (transfers.pacer[origin].limit, transfers.pacer[origin].storedWait)
+        #expect(limit == 2 && wait == RetryWait(setAt: wall, delay: .seconds(30)))
+
+        var restarted = TrafficPacer(rules())
+        let boot = BootInstant(nanoseconds: 5)
+        restarted.restore(origin, limit: limit, wait: wait, now: wall + .seconds(10), boot: boot)
+        #expect(restarted[origin].limit == 2)
+        #expect(restarted.admission(origin, at: boot) == .waiting(.seconds(20)))
+    }
+
+    @Test func `A wait from another clock is cut to what a server may ask for`() throws {
+        var pacer = TrafficPacer(rules())
+        let origin = try origin()
+        let start = Timestamp(milliseconds: 0)
+        let wait = RetryWait(setAt: start, due: Timestamp(milliseconds: .max))
+        pacer.restore(origin, limit: -3, wait: wait, now: start, boot: now)
+        #expect(pacer.admission(origin, at: now) == .waiting(RetryAfter.maximum))
+        #expect(pacer[origin].limit == 1)
+    }
+
+    @Test func `Whatever happens, the counts add up and no limit is broken`() throws {
+        var random = SeededGenerator(seed: 4)
+        let limits = rules(perOrigin: 8, perHost: 10, total: 12)
+        var transfers = transfers(limits)
+        let origins = try ["http://a/", "https://a/", "http://b/"].map { try origin($0) }
+        for _ in 0..<5000 {
+            let origin = origins[Int.random(in: 0..<3, using: &random)]
+            if Bool.random(using: &random), transfers.admission(origin) == .yes {
+                transfers.start(origin)
+            } else if transfers.count(origin) > 0 {
+                let outcomes = [OriginPacer.Outcome.served, .served, .served, .overloaded, .neutral]
+                transfers.end(origin, outcomes[Int.random(in: 0..<5, using: &random)])
+            }
+            let counts = origins.map { transfers.count($0) }
+            #expect(transfers.pacer.runningCount == counts.reduce(0, +) && transfers.pacer.runningCount <= limits.total)
+            #expect(counts[0] + counts[1] <= limits.perHost)
+            #expect(origins.map { transfers.pacer[$0].runningCount } == counts)
+            #expect((1...limits.window.maximum).contains(transfers.pacer[origin].limit))
+        }
+    }
+}
+
+@Suite struct OriginTraitsTests {
+    private let now = BootInstant(nanoseconds: 1_000_000_000)
+
+    @Test func `Trials expire after ten minutes, HTTP/2 failures do not`() throws {
+        var traits = OriginTraits()
+        let origin = try Origin(url: "http://a/")
+        #expect(traits.trial(of: origin, at: now) == nil && traits.usesHTTP2(origin))
+        let outcome = RangeTrial.Outcome(helped: false, ratio: 1.02)
+        traits.remember(outcome, for: origin, at: now)
+        traits.http2Failed(at: origin)
+        traits.streamEnded(at: origin)
+        #expect(traits.trial(of: origin, at: now + .seconds(599)) == outcome)
+        #expect(traits.trial(of: origin, at: now + .seconds(600)) == nil)
+        #expect(!traits.usesHTTP2(origin))
+    }
+
+    @Test func `Three broken streams in a row end HTTP/2`() throws {
+        var traits = OriginTraits()
+        let (origin, other) = (try Origin(url: "http://a/"), try Origin(url: "http://b/"))
+        for _ in 0..<2 { traits.streamBroke(at: origin) }
+        traits.streamEnded(at: origin)
+        for _ in 0..<2 { traits.streamBroke(at: origin) }
+        #expect(traits.usesHTTP2(origin), "one that ended well starts the count again")
+        traits.streamBroke(at: origin)
+        #expect(!traits.usesHTTP2(origin) && traits.usesHTTP2(other))
+    }
+}
