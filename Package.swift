@@ -145,7 +145,8 @@ let package = Package(
             ],
             exclude: ["Containers"]),
         .testTarget(
-            name: "LectureEngineTests", dependencies: ["LectureEngine", "LectureModel", "LectureTestSupport"]),
+            name: "LectureEngineTests",
+            dependencies: ["LectureEngine", "LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureStatisticsTests",
             dependencies: [
