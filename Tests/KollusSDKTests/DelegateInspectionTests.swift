@@ -77,7 +77,7 @@ private final class Log: UtilDelegate, Sendable {
 }
 
 /// Delegates whose methods are never called are reported; others are not.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct DelegateInspectionTests {
     private let log = Log()
 

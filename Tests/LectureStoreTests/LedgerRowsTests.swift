@@ -150,7 +150,7 @@ import Testing
             lectureError { try store.ledger.transaction { try store.ledger.store(store.licence("a")) } }?.code == .bug)
         #expect(
             lectureError {
-                try store.index.transaction {
+                try store.ledger.transaction {
                     _ = try store.ledger.append(store.time(), source: .clocks)
                     try store.ledger.store(store.licence("a"))
                 }
