@@ -127,9 +127,8 @@ let package = Package(
         .target(
             name: "LectureSimulation",
             dependencies: [
-                "LectureDownload", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
-                "LectureModel",
-                "LectureTestSupport",
+                "LectureDownload", "LectureLicence", "LectureStatistics", "LectureEngine", "LectureStore",
+                "LectureSQLite", "LectureCrypto", "LectureFormats", "LectureModel", "LectureTestSupport",
             ], path: "Tests/LectureSimulation"),
         .executableTarget(
             name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
@@ -158,7 +157,7 @@ let package = Package(
             dependencies: [
                 "LectureEngine", "LectureLicence", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
                 "LectureModel",
-                "LectureTestSupport",
+                "LectureSimulation", "LectureTestSupport",
             ]),
         .testTarget(
             name: "LectureSQLiteTests", dependencies: ["LectureSQLite", "LectureModel", "LectureTestSupport"]),

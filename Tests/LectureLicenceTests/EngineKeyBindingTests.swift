@@ -3,6 +3,7 @@ import LectureFormats
 import LectureLicence
 import LectureModel
 import LectureSQLite
+import LectureSimulation
 import LectureStore
 import LectureTestSupport
 import Testing

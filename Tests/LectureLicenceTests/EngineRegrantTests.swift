@@ -2,6 +2,7 @@ import LectureCrypto
 import LectureEngine
 import LectureLicence
 import LectureModel
+import LectureSimulation
 import LectureStore
 import LectureTestSupport
 import Testing

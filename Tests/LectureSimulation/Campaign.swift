@@ -36,15 +36,16 @@ package enum Campaign {
     ///   - seeds: the seeds.
     ///   - jobs: how many threads.
     ///   - isTwice: whether each is run twice; a difference is a finding.
+    ///   - isWhole: whether licences and reports run in the same loops.
     ///   - enough: after so many scenarios with findings no more are started.
     ///   - report: gets each seed with findings, on any of the threads, one call at a time.
     /// - Returns: sums.
     package static func run(
-        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool = false, enough: Int = .max,
+        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool = false, isWhole: Bool = false, enough: Int = .max,
         report: @escaping @Sendable (UInt64, [String]) -> Void
     ) -> Summary {
         let done = DispatchSemaphore(value: 0)
-        let state = begin(seeds: seeds, jobs: jobs, isTwice: isTwice, report: report) {
+        let state = begin(seeds: seeds, jobs: jobs, isTwice: isTwice, isWhole: isWhole, report: report) {
             done.signal()
         } before: { state in
             state.withLock { $0.enough = enough }
@@ -59,15 +60,16 @@ package enum Campaign {
     ///   - seeds: the seeds.
     ///   - jobs: how many threads.
     ///   - isTwice: whether each is run twice; a difference is a finding.
+    ///   - isWhole: whether licences and reports run in the same loops.
     ///   - report: gets each seed with findings, on any of the threads, one call at a time.
     /// - Returns: sums.
     package static func run(
-        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool = false,
+        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool = false, isWhole: Bool = false,
         report: @escaping @Sendable (UInt64, [String]) -> Void
     ) async -> Summary {
         await withCheckedContinuation { continuation in
             let box = Guarded<Guarded<State>?>(nil)
-            let state = begin(seeds: seeds, jobs: jobs, isTwice: isTwice, report: report) {
+            let state = begin(seeds: seeds, jobs: jobs, isTwice: isTwice, isWhole: isWhole, report: report) {
                 let summary = box.withLock { $0?.withLock { $0.summary } }
                 continuation.resume(returning: summary ?? Summary())
             } before: { state in
@@ -78,7 +80,8 @@ package enum Campaign {
     }
 
     private static func begin(
-        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool, report: @escaping @Sendable (UInt64, [String]) -> Void,
+        seeds: ClosedRange<UInt64>, jobs: Int, isTwice: Bool, isWhole: Bool,
+        report: @escaping @Sendable (UInt64, [String]) -> Void,
         whenDone: @escaping @Sendable () -> Void, before: (Guarded<State>) -> Void = { _ in }
     ) -> Guarded<State> {
         let state = Guarded(State(next: seeds.lowerBound, running: max(1, jobs)))
@@ -87,7 +90,7 @@ package enum Campaign {
         for _ in 0..<max(1, jobs) {
             let thread = Thread {
                 while let seed = next(state, seeds) {
-                    let (outcome, findings) = run(seed, isTwice: isTwice)
+                    let (outcome, findings) = run(seed, isTwice: isTwice, isWhole: isWhole)
                     state.withLock { $0.summary.add(outcome, failed: !findings.isEmpty) }
                     if !findings.isEmpty { reports.withLock { report(seed, findings) } }
                 }
@@ -117,9 +120,9 @@ package enum Campaign {
     }
 
     /// Runs one scenario.
-    private static func run(_ seed: UInt64, isTwice: Bool) -> (Simulation.Outcome?, [String]) {
+    private static func run(_ seed: UInt64, isTwice: Bool, isWhole: Bool) -> (Simulation.Outcome?, [String]) {
         do {
-            let scenario = Scenario(seed: seed)
+            let scenario = isWhole ? Scenario(seed: seed).whole : Scenario(seed: seed)
             let outcome = try Simulation(scenario).run()
             guard isTwice else { return (outcome, outcome.findings) }
             let again = try Simulation(scenario).run()

@@ -13,12 +13,15 @@ struct Simulate {
         var describes = false
         var file: String?
         var isTwice = false
+        var isWhole = false
+
+        func scenario(_ seed: UInt64) -> Scenario { isWhole ? Scenario(seed: seed).whole : Scenario(seed: seed) }
         var enough = Int.max
     }
 
     private static let usage = """
         usage: lecture-simulate [--seeds A-B] [--scenario FILE] [--jobs N] [--trace] [--describe] [--twice]
-                               [--enough N]
+                               [--whole] [--enough N]
 
           --seeds A-B      the scenarios of these seeds; A alone is one (default 1-1000)
           --scenario FILE  a scenario as printed by --describe, possibly edited
@@ -27,6 +30,7 @@ struct Simulate {
           --describe       print the scenarios as JSON without running them
           --enough N       start no more after N scenarios with findings
           --twice          run each twice and compare the two runs
+          --whole          with licences and reports in the loop of each program
 
         One line for each scenario with a finding; the exit status is then 1.
         """
@@ -52,6 +56,7 @@ struct Simulate {
             case "--trace": options.printsTrace = true
             case "--describe": options.describes = true
             case "--twice": options.isTwice = true
+            case "--whole": options.isWhole = true
             case "--enough":
                 guard let enough = rest.popFirst().flatMap({ Int($0) }), enough > 0 else { return nil }
                 options.enough = enough
@@ -76,17 +81,18 @@ struct Simulate {
     private static func run(_ options: Options) throws -> Bool {
         if let file = options.file { return try run(try Scenario(contentsOf: file), "scenario", options) }
         if options.describes {
-            for seed in options.seeds { print(try Scenario(seed: seed).json) }
+            for seed in options.seeds { print(try options.scenario(seed).json) }
             return true
         }
         if options.printsTrace {
             var isWell = true
-            for seed in options.seeds where try !run(Scenario(seed: seed), "seed \(seed)", options) { isWell = false }
+            for seed in options.seeds where try !run(options.scenario(seed), "seed \(seed)", options) { isWell = false }
             return isWell
         }
         let began = DispatchTime.now().uptimeNanoseconds
         let summary = Campaign.run(
-            seeds: options.seeds, jobs: options.jobs, isTwice: options.isTwice, enough: options.enough
+            seeds: options.seeds, jobs: options.jobs, isTwice: options.isTwice, isWhole: options.isWhole,
+            enough: options.enough
         ) {
             seed, findings in
             print("seed \(seed): \(findings.joined(separator: "; "))")

@@ -1,6 +1,6 @@
-import LectureCrypto
 import LectureFormats
 import LectureModel
+import LectureSimulation
 import LectureTestSupport
 
 /// A request as a licence server parses it.
@@ -39,7 +39,7 @@ final class FakeServer: Transport {
     }
 
     /// The key that signs answers.
-    static let secret = Array("an HMAC secret of at least 32 bytes".utf8)
+    static let secret = VirtualCallback.secret
     private let state: Guarded<State>
     private let clock: VirtualClock
     let network: VirtualNetwork
@@ -51,17 +51,11 @@ final class FakeServer: Transport {
 
     /// Permits every item, until the end of 2028.
     static func permit(_ items: [JSONValue], _ members: String = #""expiration_date":1861919999"#) -> String {
-        let answers = items.map { item in
-            let key = item["media_content_key"]?.string ?? ""
-            let kind = item["kind"]?.integer ?? 0
-            return answer(key, kind: kind, #""result":1,\#(members)"#, session: item["session_key"]?.string)
-        }
-        return #"{"data":[\#(answers.joined(separator: ","))]}"#
+        VirtualCallback.permit(items, members)
     }
 
     static func answer(_ key: String, kind: Int64, _ members: String, session: String? = nil) -> String {
-        let echo = session.map { #","session_key":"\#($0)""# } ?? ""
-        return #"{"kind":\#(kind),"media_content_key":"\#(key)",\#(members)\#(echo)}"#
+        VirtualCallback.answer(key, kind: kind, members, session: session)
     }
 
     /// Sets the behaviour from now on.
@@ -111,69 +105,9 @@ final class FakeServer: Transport {
     // MARK: Wire
 
     /// A compact token, as a provider's server makes it.
-    static func sign(_ payload: String) -> [UInt8] {
-        guard let secret = try? SecretBytes(copying: secret) else { return [] }
-        return (try? SigningKey(secret: secret).sign(Array(payload.utf8), type: "JWT")) ?? []
-    }
+    static func sign(_ payload: String) -> [UInt8] { VirtualCallback.sign(payload) }
 
     private static func read(_ request: TransferRequest, _ now: BootInstant) -> ServerRequest? {
-        guard let body = request.body, body.mediaType == "application/x-www-form-urlencoded",
-            body.bytes.starts(with: "items=".utf8), !body.bytes.contains(UInt8(ascii: "&"))
-        else { return nil }
-        var text: [UInt8] = []
-        var rest = body.bytes.dropFirst(6)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): text.append(0x20)
-            case UInt8(ascii: "%"):
-                text += Hexadecimal.bytes(String(decoding: rest.prefix(2), as: UTF8.self)) ?? []
-                rest = rest.dropFirst(2)
-            default: text.append(byte)
-            }
-        }
-        guard let items = try? JSONScanner.value(of: text).elements else { return nil }
-        return ServerRequest(url: request.url, items: items, started: now)
-    }
-}
-
-/// Verifies answers with OpenSSL under the servers' secret.
-struct SecretVerifier: AnswerVerifier {
-    /// The secret that the configuration names.
-    let secret: [UInt8]
-    /// The thumbprints of configured issuers of licence files.
-    let issuers: [String]
-
-    init(secret: [UInt8] = FakeServer.secret, issuers: [String] = []) {
-        (self.secret, self.issuers) = (secret, issuers)
-    }
-
-    var signers: GrantingKeys {
-        GrantingKeys(answers: (try? key().signerThumbprint()).map { [$0] } ?? [], files: issuers)
-    }
-
-    private func key() throws(LectureError) -> VerificationKey {
-        let secret = try SecretBytes(copying: secret)
-        guard let key = try? VerificationKey(secret: secret) else { throw LectureError(.configuration) }
-        return key
-    }
-
-    func payload(
-        of token: String, keyID: String, userKey: String?, at time: Timestamp?
-    ) throws(LectureError) -> VerifiedAnswer {
-        if keyID == "unknown" { throw LectureError(.licenceKeyMissing) }
-        let key = try key()
-        let verdict = try TokenVerifier.verify(
-            Array(token.utf8), keys: KeyPolicy(keys: [key], algorithms: [.hs256]),
-            at: time ?? Timestamp(milliseconds: 0))
-        guard let verified = verdict.token else { throw LectureError(.answerUndecodable) }
-        let payload: JSONValue
-        do throws(LectureError) {
-            payload = try JSONScanner.value(of: verified.payload)
-        } catch {
-            throw LectureError(.answerUnreadable, cause: error.detail)
-        }
-        let issued = payload["iat"]?.integer.map { Timestamp(milliseconds: $0 * 1000) }
-        return VerifiedAnswer(
-            payload: payload, isVerified: true, issued: issued, signer: try verified.signerThumbprint())
+        VirtualCallback.items(of: request).map { ServerRequest(url: request.url, items: $0, started: now) }
     }
 }

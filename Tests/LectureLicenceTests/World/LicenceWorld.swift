@@ -2,37 +2,10 @@ import LectureCrypto
 import LectureEngine
 import LectureLicence
 import LectureModel
+import LectureSimulation
 import LectureStore
 import LectureTestSupport
 import Testing
-
-/// Anchors in memory, following the rules of the port.
-final class MemoryAnchors: AnchorKeeper {
-    private let state = Guarded((anchors: [String: LedgerAnchor](), refuses: false))
-    private let obstruction = Guarded<LectureError?>(nil)
-
-    func anchor(of store: String) throws(LectureError) -> LedgerAnchor? { state.withLock { $0.anchors[store] } }
-
-    func keep(_ anchor: LedgerAnchor, of store: String) throws(LectureError) {
-        try state.withLock { state throws(LectureError) in
-            if state.refuses { throw LectureError(.writeFile, detail: "anchor") }
-            if let old = state.anchors[store], old.revision >= anchor.revision { return }
-            state.anchors[store] = anchor
-        }
-    }
-
-    func obstacle(of store: String) -> LectureError? { obstruction.withLock(\.self) }
-    func obstruct(_ error: LectureError?) { obstruction.withLock { $0 = error } }
-
-    func newestTimes() throws(LectureError) -> AnchoredTimes {
-        state.withLock { state in
-            state.anchors.values.reduce(into: AnchoredTimes()) { $0.add($1) }
-        }
-    }
-
-    func refuse(_ refuses: Bool) { state.withLock { $0.refuses = refuses } }
-    func set(_ anchor: LedgerAnchor?, of store: String) { state.withLock { $0.anchors[store] = anchor } }
-}
 
 /// The lectures of the store, as far as licences go; the test sets which are complete.
 final class WorldContents: LicensedContents {

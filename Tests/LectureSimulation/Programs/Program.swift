@@ -1,6 +1,7 @@
 import Glibc
 package import LectureDownload
 import LectureEngine
+import LectureLicence
 package import LectureModel
 import LectureSQLite
 package import LectureStore
@@ -23,6 +24,8 @@ package final class Program {
     /// Its engine.
     package let engine: DownloadEngine
     private let loop: Loop
+    /// Its licences and reports; nil where the world has only downloads.
+    private(set) var companions: Companions?
     /// When the engine needs its next step.
     package private(set) var next: Int64?
     /// All notices of its engine.
@@ -67,15 +70,23 @@ package final class Program {
         let inbox = Inbox<EngineEvent> { [isWoken] in isWoken.withLock { $0 = true } }
         resolver = ScriptedResolver(world: world, program: number, inbox: inbox)
         licensing = ScriptedLicensing(world: world, program: number, inbox: inbox)
-        let ports = DownloadEngine.Ports(
-            index: index, transport: transport, files: ProgramFiles(place.disk, program: number),
-            digests: place.disk.digests, clock: world.clock,
-            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
-            licensing: licensing, seals: place.seals)
         loop = Loop(
             Loop.Ports(
                 clock: world.clock, random: WorldRandom(world: world), numbers: TransferNumbers(),
                 transaction: { try index.transaction($0) }))
+        if let partners = place.partners {
+            let host = Companions.Host(world: world, number: number, index: index, owner: owner, transport: transport)
+            companions = try store.use { [loop, isWoken] in
+                try Companions(
+                    partners, host, in: loop, wake: { isWoken.withLock { $0 = true } },
+                    followRemovals: { inbox.post(.targetsChanged) })
+            }
+        }
+        let ports = DownloadEngine.Ports(
+            index: index, transport: transport, files: ProgramFiles(place.disk, program: number),
+            digests: place.disk.digests, clock: world.clock,
+            offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
+            licensing: companions?.licences ?? licensing, seals: place.seals)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox, in: loop)
         engine.start()
     }
@@ -109,7 +120,7 @@ package final class Program {
         isWoken.withLock { $0 = true }
     }
 
-    /// Ends the engine's work.
+    /// Ends the engine's work; that of its licences and reports follows.
     package func stop() {
         engine.stop()
         isWoken.withLock { $0 = true }
@@ -123,9 +134,17 @@ package final class Program {
 
     /// Handles the received events and performs nothing: the effects are the caller's to perform.
     package func commit() -> CommittedStep<DownloadEffect, EngineNotice> {
-        _ = loop.commit()
-        return engine.take()
+        let next = loop.commit()
+        var step = engine.take()
+        step.next = next
+        return step
     }
+
+    /// Whether the downloads have stopped, and then the licences and reports.
+    var isStopped: Bool { hasStopped && companions?.isStopped != false }
+
+    /// Whether the downloads have stopped.
+    private var hasStopped: Bool { notices.contains { if case .stopped = $0 { true } else { false } } }
 
     /// Handles the received events.
     package func step() {
@@ -135,9 +154,12 @@ package final class Program {
         do {
             let step = try store.use { commit() }
             for effect in step.effects { engine.perform(effect) }
+            companions?.finishStep(engine.inbox)
             // The notices of a dead program are lost.
             guard world.isAlive(number) else { return }
             notices += step.notices
+            for case .removed(let key) in step.notices { companions?.licences.contentRemoved(key) }
+            for case .stopped in step.notices { companions?.stop() }
             lastStep = world.boot
             next = step.next?.nanoseconds
             try onNotices(step.notices)
@@ -163,6 +185,8 @@ struct Surroundings {
     var storeFault = StoreFaultInjector()
     var connections = ConnectionPool()
     var seals = WorldSealing()
+    /// What licences and reports share; nil for programs that only download.
+    var partners: Partners?
 }
 
 /// The connections of ended programs, for new ones: a connection only caches the schema and its statements, and

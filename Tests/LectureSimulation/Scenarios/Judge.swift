@@ -15,6 +15,7 @@ struct Judge {
         for number in scenario.lectures.indices { try judge(number) }
         try judgeFiles()
         try judgeRequests()
+        try simulation.judgePartners()
         let owners = try simulation.onlooker.owners().count
         if owners > 0 { world.found("\(owners) owners are left") }
         let discarded = try simulation.onlooker.discardedVersions().count
@@ -94,8 +95,12 @@ struct Judge {
                 FirstBytes.refusal(Array(bytes.prefix(FirstBytes.length)), mediaType: "video/mp4") != nil
             }
         let isUnsafe = error.code == .resumeUnsafe && !namesVersions(served)
+        // The licence server has asked to wait, or did not answer: also for what it was not asked for meanwhile.
+        let refused = simulation.partners.refusedLectures
+        let isLicence = refused.contains(number) || error.code == .serverWait && !refused.isEmpty
         let isExcused =
-            isNoMedia || isUnsafe || excuses || attempts + waits >= 5 || served.hasChanged || mirrors || requests
+            isLicence || isNoMedia || isUnsafe || excuses || attempts + waits >= 5 || served.hasChanged || mirrors
+            || requests
         if !isExcused { world.found("lecture \(number) failed without a reason: \(error)") }
     }
 

@@ -29,6 +29,17 @@ package struct Scenario: Codable, Sendable, Equatable {
     /// When the wall clock is set.
     package var clockSteps: [ClockStep] = []
 
+    /// The same with licences and reports in the loop of each program. What has a plain URL is found by a gateway,
+    /// which names a licence server.
+    package var whole: Scenario {
+        var scenario = self
+        scenario.work.isWhole = true
+        for number in lectures.indices where lectures[number].source == .direct {
+            scenario.lectures[number].source = .gateway
+        }
+        return scenario
+    }
+
     /// A scenario without requests.
     package init(plain seed: UInt64) { self.seed = seed }
 }
@@ -49,6 +60,8 @@ package struct Work: Codable, Sendable, Equatable {
     package var closesAfter: Int?
     /// A limit for all downloads, in bytes a second.
     package var rateLimit: Int?
+    /// Whether licences and reports run in the same loop; nil for downloads alone.
+    package var isWhole: Bool?
 }
 
 /// A lecture and the servers that have it.

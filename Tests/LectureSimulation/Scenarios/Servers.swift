@@ -134,13 +134,14 @@ final class Servers {
         let served = served[number]
         served.renewals += 1
         served.urlUses = 0
+        let licence = scenario.work.isWhole == true ? ",\"drm\":{\"callback_url\":\"\(PartnerServers.licences)\"}" : ""
         let mirrors = served.lecture.mirrors.indices.map { "\"\(mirrorURL(number, $0))\"" }.joined(separator: ",")
         let picture = served.lecture.hasPicture ? ",\"snapshot_url\":\"http://pics.example/\(number).jpg\"" : ""
         return .document(
             """
             {"version":1,"media_content_key":"lecture-\(number)","title":"Week \(number)",\
             "content_type":"downloading","downloadable":true,\
-            "media":{"url":"\(signedURL(number))","mirrors":[\(mirrors)]}\(picture)}
+            "media":{"url":"\(signedURL(number))","mirrors":[\(mirrors)]}\(picture)\(licence)}
             """, type: ContentDescriptor.mediaType)
     }
 

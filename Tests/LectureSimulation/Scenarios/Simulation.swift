@@ -31,6 +31,10 @@ package final class Simulation {
     let world: VirtualWorld
     let network = ScriptedNetwork()
     let servers: Servers
+    /// The licence server and the learning management system.
+    let partners: PartnerServers
+    /// The reports of the world that are stored, by their ids.
+    var reports: Set<String> = []
     let disk: MemoryDisk
     var place: Surroundings
     /// The store as seen from outside.
@@ -69,8 +73,10 @@ package final class Simulation {
         disk = MemoryDisk(world: world, digests: digests)
         disk.syncsAfter = UInt64(scenario.work.groupBytes)
         servers = Servers(scenario, world: world)
+        partners = PartnerServers(world)
         place = Surroundings(world: world, network: network, disk: disk, location: location)
         place.census.isKept = true
+        if scenario.work.isWhole == true { place.partners = try Partners() }
         watch = Watch(world: world, servers: servers, disk: disk)
         if let seconds = scenario.work.closesAfter {
             // So many seconds before six o'clock.
@@ -84,7 +90,7 @@ package final class Simulation {
     private func wire() {
         network.answering = { [unowned self] request, program in
             watch.asked(request, by: program)
-            return servers.answer(to: request)
+            return partners.answer(to: request) ?? servers.answer(to: request)
         }
         network.onBytes = { [unowned self] request, count in
             if let lecture = servers.lecture(of: request.url) { servers.served[lecture].delivered += count }
@@ -125,6 +131,7 @@ package final class Simulation {
                 world.record("    the clock is set to \(world.now.milliseconds / 1000)")
             }
         }
+        if scenario.work.isWhole == true { scheduleReports() }
         for _ in 0..<scenario.work.programs { start() }
         try work()
         if world.findings.isEmpty { try end() }
@@ -135,7 +142,7 @@ package final class Simulation {
             seconds: Int(world.boot / 1_000_000_000), fingerprint: fingerprint())
     }
 
-    private func later(_ milliseconds: Int, _ work: @escaping () -> Void) {
+    func later(_ milliseconds: Int, _ work: @escaping () -> Void) {
         waiting += 1
         world.after(.milliseconds(milliseconds)) { [unowned self] in
             waiting -= 1
@@ -188,7 +195,7 @@ package final class Simulation {
         else {
             return false
         }
-        guard place.storeFault.kind == nil else { return false }
+        guard place.storeFault.kind == nil, try areCompanionsIdle() else { return false }
         let leased = try onlookerConnection.first("SELECT count(*) FROM content WHERE lease_owner IS NOT NULL") {
             $0.int(0)
         }
@@ -368,8 +375,8 @@ package final class Simulation {
 
     /// Removes a program that has ended; returns whether it has.
     private func leave(_ program: Program) throws -> Bool {
+        guard program.isStopped else { return false }
         let reported = program.notices.count { if case .stopped = $0 { true } else { false } }
-        guard reported > 0 else { return false }
         if reported != 1 { world.found("a program reported its stop \(reported) times") }
         try onlooker.dismissOwner(program.owner, now: world.now)
         programs.removeAll { $0 === program }
