@@ -74,20 +74,20 @@ enum DetailBenchmark {
         let now = Timestamp(milliseconds: 1_700_000_000_000)
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: store), now: now)
         try StoreBenchmark.fill(index, count: count)
-        let owner = try index.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
+        let owner = try index.owners.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
         for start in stride(from: 0, to: count, by: 1000) {
             try index.transaction {
                 for number in start..<min(count, start + 1000) { try complete(number, index, owner, now) }
             }
         }
-        try index.dismissOwner(owner, now: now)
+        try index.owners.dismissOwner(owner, now: now)
     }
 
     private static func complete(
         _ number: Int, _ index: SQLiteDownloadIndex, _ owner: OwnerID, _ now: Timestamp
     ) throws {
-        guard let item = try index.item(try ContentKey("lecture-\(number)")), item.content.state != .completed,
-            let lease = try index.claim(content: item.id, owner: owner, now: now)?.lease
+        guard let item = try index.contents.item(try ContentKey("lecture-\(number)")), item.content.state != .completed,
+            let lease = try index.owners.claim(content: item.id, owner: owner, now: now)?.lease
         else { return }
         var facts = ContentFacts()
         (facts.company, facts.teacher) = ("A company", "Teacher \(number % 90)")
@@ -96,23 +96,23 @@ enum DetailBenchmark {
         (facts.width, facts.height, facts.duration) = (1920, 1080, .seconds(3_000))
         // As long as an answer with a few subtitles and chapters.
         facts.descriptor = #"{"version":1,"chapters":"\#(String(repeating: "chapter ", count: 250))"}"#
-        _ = try index.setFacts(lease, facts, now: now)
+        _ = try index.contents.setFacts(lease, facts, now: now)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
-        let version = try index.beginVersion(
+        let version = try index.versions.beginVersion(
             lease, requests: roles.map { ResourceRequest(role: $0, name: "", urls: []) }, now: now)
-        for var resource in try index.resources(version) {
+        for var resource in try index.versions.resources(version) {
             resource.state = .planned
             resource.path = "media/\(number % 256)/\(number).\(resource.role.name)"
             (resource.total, resource.chunkBytes) = (1_000, 1 << 20)
-            try index.updateResource(lease, resource)
+            try index.resources.updateResource(lease, resource)
             let chunk = WrittenChunk(index: 0, proof: [UInt8](repeating: 1, count: 28))
-            try index.markCommitted(lease, resource.id, [chunk], bytes: 1_000, now: now)
+            try index.resources.markCommitted(lease, resource.id, [chunk], bytes: 1_000, now: now)
         }
-        for var resource in try index.resources(version) {
+        for var resource in try index.versions.resources(version) {
             resource.state = .finalized
-            try index.updateResource(lease, resource)
+            try index.resources.updateResource(lease, resource)
         }
-        try index.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
-        try index.release(lease)
+        try index.versions.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
+        try index.owners.release(lease)
     }
 }

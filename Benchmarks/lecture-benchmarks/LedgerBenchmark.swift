@@ -38,7 +38,7 @@ enum LedgerBenchmark {
         try StoreBenchmark.repeated("licence list by deadline, first 50", note: "50 rows, codes checked") {
             _ = try queries.licences(deadlineBefore: nil, after: nil, limit: 50)
         }
-        let owner = try index.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
+        let owner = try index.owners.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
         let run = try ledger.renewals.begin(.all, .renewal, now: now).run
         try StoreBenchmark.repeated("licence claim and settle ten", note: "10 of \(count) wanted, 2 transactions") {
             let claimed = try ledger.renewals.claim(run, owner: owner, limit: 10, now: now)

@@ -22,7 +22,7 @@ enum LicenceStore {
         let now = clock.now()
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: store), now: now)
         try StoreBenchmark.fill(index, count: count)
-        _ = try index.setTargetStateOfAll(.pause, includingSamples: true, now: now)
+        _ = try index.targets.setTargetStateOfAll(.pause, includingSamples: true, now: now)
         let home = DeviceHome(directory: device)
         let key = try home.key()
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerAuthenticator(key))

@@ -80,7 +80,7 @@ enum StoreBenchmark {
         request.title = "Lecture \(number &* 7919 % count(of: number))"
         request.course = "Course \(number % 40)"
         let identity = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 8))) }
-        _ = try index.enqueue(
+        _ = try index.requests.enqueue(
             request,
             source: RequestSource(
                 derivedKey: ContentKey("lecture-\(number)"), identity: identity, isGateway: false),

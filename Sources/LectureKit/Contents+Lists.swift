@@ -13,7 +13,7 @@ extension LectureManager.Contents {
     /// - Throws: ``LectureError`` when the store cannot be read.
     public func request(for key: ContentKey) throws(LectureError) -> DownloadRequest? {
         try LectureError.only {
-            guard let item = try index.item(key) else { return nil }
+            guard let item = try index.contents.item(key) else { return nil }
             var request = DownloadRequest(url: item.content.sourceURL)
             request.key = item.content.key
             request.title = item.content.title
@@ -40,7 +40,7 @@ extension LectureManager.Contents {
         try LectureError.only {
             let file = try OutputFile(path, mayReplace: true)
             for key in keys {
-                guard let request = try request(for: key), let lecture = try index.item(key)?.content else {
+                guard let request = try request(for: key), let lecture = try index.contents.item(key)?.content else {
                     throw LectureError(.unknownContent, detail: key.text)
                 }
                 try file.write(Array("\(Self.line(request, lecture))\n".utf8))

@@ -56,7 +56,7 @@ extension LectureManager.Contents {
         try LectureError.only {
             try markFound()
             try markMissing(isQueued: false)
-            return try writer.missingMedia().count
+            return try writer.versions.missingMedia().count
         }
     }
 }

@@ -29,9 +29,9 @@ extension CorePart {
 
     /// Marks lectures whose file has reappeared as complete again.
     func markFound() throws {
-        let back = try writer.missingMedia().filter { mediaFault($0.media, key: nil) == nil }
+        let back = try writer.versions.missingMedia().filter { mediaFault($0.media, key: nil) == nil }
         guard !back.isEmpty else { return }
-        try index.transaction { for row in back { try writer.markFound(row.id, now: clock.now()) } }
+        try index.transaction { for row in back { try writer.versions.markFound(row.id, now: clock.now()) } }
     }
 
     /// Checks the files of all complete lectures and marks those whose file is gone.
@@ -59,8 +59,8 @@ extension CorePart {
         try index.transaction {
             var count = 0
             for id in contents {
-                guard let item = try index.item(id), let error = try mediaFault(of: item) else { continue }
-                if try writer.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
+                guard let item = try index.contents.item(id), let error = try mediaFault(of: item) else { continue }
+                if try writer.versions.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
             }
             return count
         }
@@ -89,7 +89,7 @@ extension CorePart {
 
     /// The state on disk of the media of a lecture that is complete, or was before its file disappeared.
     func mediaFault(of item: ItemRecord) throws -> LectureError? {
-        guard let media = try index.completeVersion(item.id)?.media else { return nil }
+        guard let media = try index.versions.completeVersion(item.id)?.media else { return nil }
         return mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
     }
 
@@ -142,7 +142,8 @@ extension CorePart {
     /// - Throws: ``LectureError``: `sealedElsewhere`, or what ``ContentSealing`` throws.
     func cipher(for resource: ResourceRecord, of key: ContentKey) throws -> (any ContentCipher)? {
         guard resource.seal != .plain else { return nil }
-        guard let item = try index.item(key), let cipher = try seals.cipher(for: item, role: resource.role) else {
+        guard let item = try index.contents.item(key), let cipher = try seals.cipher(for: item, role: resource.role)
+        else {
             throw LectureError(.sealedElsewhere, detail: key.text)
         }
         return cipher
@@ -150,7 +151,7 @@ extension CorePart {
 
     /// Whether the media's key requires a licence, whatever the rows say.
     func isSealedForLicence(_ key: ContentKey) throws -> Bool {
-        guard let item = try index.item(key) else { return false }
+        guard let item = try index.contents.item(key) else { return false }
         return try writer.sealPurpose(item.id) == .licensed
     }
 }

@@ -32,10 +32,10 @@ extension CorePart {
         guard let path = request.outputPath, let there = try files.status(output: path), !request.replacesOutput else {
             return
         }
-        let known = try writer.find(request, source)
+        let known = try writer.requests.find(request, source)
         // The bytes are in the store: nothing is lost when they are compared with the file's first.
         if known?.currentVersion != nil { return }
-        let owners = try writer.outputOwners(there)
+        let owners = try writer.outputs.owners(there)
         // Only the gateway knows which lecture a new link leads to; the file is looked at again at the end.
         if source.isGateway, known == nil, !owners.isEmpty { return }
         guard owners.contains(known?.content.key ?? request.key ?? source.derivedKey) else {

@@ -109,7 +109,7 @@ actor DownloadPlanner: CorePart {
                 let request = try prepared(request)
                 let source = try source(of: request)
                 try checkOutput(of: request, source)
-                let known = try writer.find(request, source)
+                let known = try writer.requests.find(request, source)
                 results.append(.success(try planned(request, source, known, check: check)))
             } catch let error as LectureError where error.code.isRefusedInput {
                 results.append(.failure(error))
@@ -135,7 +135,7 @@ actor DownloadPlanner: CorePart {
                 request: request, kind: kind, bytes: bytes, title: title, key: known.content.key,
                 identity: known.content.key, isUnanswered: known.isGateway && !known.isLoaded)
         }
-        guard let version = try index.completeVersion(known.id) else {
+        guard let version = try index.versions.completeVersion(known.id) else {
             return outcome(.unfinished, known.content.totalBytes.map { max(0, $0 - known.content.committedBytes) })
         }
         let total = version.media.total.map { Int64(clamping: $0) }
@@ -182,18 +182,19 @@ actor DownloadPlanner: CorePart {
     private func asking(_ planned: PlannedDownload) async throws -> PlannedDownload {
         do {
             let source = try source(of: planned.request)
-            var known = try planned.key.flatMap { try index.item($0) }
-            var version = try planned.kind == .unchecked ? known.flatMap { try index.completeVersion($0.id) } : nil
+            var known = try planned.key.flatMap { try index.contents.item($0) }
+            var version =
+                try planned.kind == .unchecked ? known.flatMap { try index.versions.completeVersion($0.id) } : nil
             let answer = try await comparer.answer(of: planned.request, source, unlessChangedSince: version)
             var planned = planned
             if planned.kind == .new {
                 let key = try answer.lectureKey
                 (planned.identity, planned.isUnanswered) = (key ?? planned.identity, false)
-                if let key, let item = try index.item(key) {
+                if let key, let item = try index.contents.item(key) {
                     // The gateway describes a lecture in the store; the link was new because its token is.
                     known = item
                     planned = try self.planned(planned.request, source, item, check: .head)
-                    version = try planned.needsAnswer ? index.completeVersion(item.id) : nil
+                    version = try planned.needsAnswer ? index.versions.completeVersion(item.id) : nil
                 }
             }
             guard planned.needsAnswer else { return planned }
@@ -217,7 +218,7 @@ actor DownloadPlanner: CorePart {
     /// As ``LectureManager/Downloads/finishEstimate(bytes:)``.
     func finishEstimate(bytes: Int64) throws -> FinishEstimate? {
         let now = clock.now()
-        let past = try writer.throughput(since: now + .seconds(-30 * 86_400))
+        let past = try writer.servers.throughput(since: now + .seconds(-30 * 86_400))
         let seconds = past.busy.secondsDouble
         guard past.bytes >= Self.leastKnown, seconds > 0.05 else { return nil }
         let settings = try configuration.downloadSettings()

@@ -46,7 +46,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
         (self.index, self.host) = (index, host)
         let settings = try configuration.downloadSettings()
         let (session, inbox): (StoreSession, Inbox<EngineEvent>) = (host.session, host.inbox())
-        run = try index.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
+        run = try index.owners.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
         let ports = DownloadEngine.Ports(
             index: index, transport: session.transport, files: files, digests: digests, clock: host.clock,
             offload: DispatchOffload(inbox: inbox),
@@ -114,7 +114,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
     /// - Parameter content: the lecture.
     /// - Throws: ``LectureError`` when the store cannot be read.
     func follow(_ content: ContentID) throws {
-        guard let item = try index.item(content) else { return }
+        guard let item = try index.contents.item(content) else { return }
         follower.add(content, item.content)
     }
 
@@ -125,7 +125,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
         else { return }
         for (id, key) in follower.lectures where !engine.isWorking(on: id) {
             let row: ItemRecord?
-            do { row = try index.item(id) } catch { continue }
+            do { row = try index.contents.item(id) } catch { continue }
             for change in follower.changes(of: id, key, row?.content) {
                 switch change {
                 case .gone: host.hub.send(.removed(key))
@@ -203,11 +203,11 @@ final class DownloadService: LoopService, @unchecked Sendable {
         if host.licences?.isBusy == true { return false }
         if isChecking() { return false }
         do {
-            let waiting = try index.waiting(run: run, owner: owner)
+            let waiting = try index.owners.waiting(run: run, owner: owner)
             guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
-            guard try index.nextDue(run: run) != nil else { return true }
+            guard try index.owners.nextDue(run: run) != nil else { return true }
             let now = host.clock.now()
-            return try !index.contents(run, state: .stopped, limit: 100_000).contains { content in
+            return try !index.owners.contents(run, state: .stopped, limit: 100_000).contains { content in
                 switch content.stopReason {
                 case .schedule: true
                 case .serverWait, .dependency: try passes(content, within: longestWait, now: now)
@@ -224,7 +224,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
     private func passes(_ content: Content, within longestWait: Duration, now: Timestamp) throws -> Bool {
         guard let due = content.nextAttempt else { return false }
         if due <= now + longestWait { return true }
-        let start = try index.item(content.key)?.waitSet ?? now
+        let start = try index.contents.item(content.key)?.waitSet ?? now
         return RetryWait(setAt: start, due: due).remaining(at: now) <= longestWait
     }
 

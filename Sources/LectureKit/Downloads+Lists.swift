@@ -14,7 +14,7 @@ public enum RequestOrigin: Sendable, Hashable {
     /// The name under which the store records it.
     func name() throws(LectureError) -> String {
         switch self {
-        case .single: return SQLiteDownloadIndex.singleRequests
+        case .single: return CourseListRows.singleRequests
         case .courseList(let name):
             guard !name.isEmpty else { throw LectureError(.parameter, detail: "name", cause: "it is empty") }
             return name
@@ -49,7 +49,7 @@ extension LectureManager.Downloads {
         try LectureError.only {
             guard let contents = named[try RequestOrigin.courseList(name).name()] else { return 0 }
             let run = try openService().run
-            return try writer.finishCourseList(name, contents: contents, run: run, now: clock.now())
+            return try writer.courseLists.finish(name, contents: contents, run: run, now: clock.now())
         }
     }
 
@@ -68,19 +68,20 @@ extension LectureManager.Downloads {
         try LectureError.only {
             let now = clock.now()
             let assumed = try reading.map { reading in
-                var assumed = SQLiteDownloadIndex.AssumedReading(time: now)
+                var assumed = CourseListRows.AssumedReading(time: now)
                 for key in reading.named {
-                    guard let id = try writer.contentID(key) else {
+                    guard let id = try writer.contents.contentID(key) else {
                         assumed.new += 1
                         continue
                     }
                     assumed.named.insert(id)
                 }
-                assumed.kept = Set(try reading.single.compactMap { try writer.contentID($0) })
+                assumed.kept = Set(try reading.single.compactMap { try writer.contents.contentID($0) })
                 return assumed
             }
-            let (gone, named) = try writer.contentsGone(from: lists, before: now + (.zero - time), assuming: assumed)
-            return (try gone.compactMap { try index.item($0)?.content }, named)
+            let (gone, named) = try writer.courseLists.contentsGone(
+                from: lists, before: now + (.zero - time), assuming: assumed)
+            return (try gone.compactMap { try index.contents.item($0)?.content }, named)
         }
     }
 

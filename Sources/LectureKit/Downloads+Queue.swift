@@ -16,10 +16,10 @@ extension LectureManager.Downloads {
     ///   downloads it, `alreadyDownloaded` when it is complete.
     public func start(_ key: ContentKey) throws(LectureError) {
         try LectureError.only {
-            guard try index.item(key) != nil else { throw LectureError(.notLoaded, detail: key.text) }
+            guard try index.contents.item(key) != nil else { throw LectureError(.notLoaded, detail: key.text) }
             let service = try openService()
             try dismissEndedProcesses()
-            guard let item = try index.item(key), item.content.state != .removing else {
+            guard let item = try index.contents.item(key), item.content.state != .removing else {
                 throw LectureError(.notLoaded, detail: key.text)
             }
             if item.content.state == .completed {
@@ -28,8 +28,8 @@ extension LectureManager.Downloads {
                 throw LectureError(.alreadyDownloading, detail: key.text)
             }
             try index.transaction {
-                _ = try index.setTargetState(key, .fetch, now: clock.now())
-                try index.join(service.run, content: item.id)
+                _ = try index.targets.setTargetState(key, .fetch, now: clock.now())
+                try index.owners.join(service.run, content: item.id)
             }
             try service.follow(item.id)
             service.engine.setNeedsStep()
@@ -42,10 +42,10 @@ extension LectureManager.Downloads {
     ///
     /// - Throws: ``LectureError`` when the store cannot be read or written.
     package func dismissEndedProcesses() throws {
-        let ended = try index.owners().filter { !locks.isAlive($0) }
+        let ended = try index.owners.all().filter { !locks.isAlive($0) }
         guard !ended.isEmpty else { return }
         try index.transaction {
-            for owner in ended { try index.dismissOwner(owner, now: clock.now()) }
+            for owner in ended { try index.owners.dismissOwner(owner, now: clock.now()) }
         }
     }
 
@@ -101,7 +101,7 @@ extension LectureManager.Downloads {
                 // Other processes get their turn to write in between.
                 let batch = Array(rest.prefix(1000))
                 rest = rest.dropFirst(batch.count)
-                current += try writer.requestRemoval(of: batch, now: clock.now())
+                current += try writer.targets.requestRemoval(of: batch, now: clock.now())
             }
             try follow(needsEngine: true)
             return current
@@ -139,7 +139,7 @@ extension LectureManager.Downloads {
         try LectureError.only {
             SpaceReserve.freeSpaceToRemove(location)
             let count = try index.transaction {
-                try index.setTargetStateOfAll(.remove, includingSamples: includingSamples, now: clock.now())
+                try index.targets.setTargetStateOfAll(.remove, includingSamples: includingSamples, now: clock.now())
             }
             try follow(needsEngine: true)
             return count
@@ -157,7 +157,7 @@ extension LectureManager.Downloads {
             guard (-100...100).contains(priority) else {
                 throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
             }
-            guard try index.transaction({ try index.setPriority(key, priority) }) else {
+            guard try index.transaction({ try index.targets.setPriority(key, priority) }) else {
                 throw LectureError(.unknownContent, detail: key.text)
             }
             try follow()
@@ -174,9 +174,9 @@ extension LectureManager.Downloads {
         try LectureError.only {
             let isKnown = try index.transaction {
                 switch place {
-                case .first: try index.move(key, before: nil, toEnd: false)
-                case .last: try index.move(key, before: nil, toEnd: true)
-                case .before(let other): try index.move(key, before: other, toEnd: false)
+                case .first: try index.targets.move(key, before: nil, toEnd: false)
+                case .last: try index.targets.move(key, before: nil, toEnd: true)
+                case .before(let other): try index.targets.move(key, before: other, toEnd: false)
                 }
             }
             guard isKnown else { throw LectureError(.unknownContent, detail: key.text) }
@@ -188,11 +188,11 @@ extension LectureManager.Downloads {
         try LectureError.only {
             // A lecture held only by a dead process follows at once.
             try dismissEndedProcesses()
-            guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            guard let item = try index.contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
             guard item.content.state != .completed else { throw LectureError(.alreadyDownloaded, detail: key.text) }
             try index.transaction {
-                _ = try index.setTargetState(key, targetState, now: clock.now())
-                if targetState == .fetch, let service { try index.join(service.run, content: item.id) }
+                _ = try index.targets.setTargetState(key, targetState, now: clock.now())
+                if targetState == .fetch, let service { try index.owners.join(service.run, content: item.id) }
             }
             try follow()
         }
@@ -202,8 +202,8 @@ extension LectureManager.Downloads {
         try LectureError.only {
             try dismissEndedProcesses()
             let count = try index.transaction {
-                let count = try index.setTargetStateOfAll(targetState, includingSamples: true, now: clock.now())
-                if targetState == .fetch, let service { _ = try index.joinUnfinished(service.run) }
+                let count = try index.targets.setTargetStateOfAll(targetState, includingSamples: true, now: clock.now())
+                if targetState == .fetch, let service { _ = try index.owners.joinUnfinished(service.run) }
                 return count
             }
             try follow()
@@ -231,7 +231,7 @@ extension LectureManager.Downloads {
     /// - Parameter key: the lecture.
     /// - Returns: false when it is not known.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    package func isWanted(_ key: ContentKey) throws -> Bool { try index.item(key)?.targetState == .fetch }
+    package func isWanted(_ key: ContentKey) throws -> Bool { try index.contents.item(key)?.targetState == .fetch }
 }
 
 /// A position in the queue, among lectures of the same priority.

@@ -122,7 +122,7 @@ extension LectureManager.Downloads {
                     results.append(.failure(error))
                 }
             }
-            if let list { try writer.addToCourseList(list, contents: contents) }
+            if let list { try writer.courseLists.add(to: list, contents: contents) }
         }
         if let list { named[list, default: []].formUnion(contents) }
         try reportQueued(results)
@@ -139,7 +139,9 @@ extension LectureManager.Downloads {
             switch entry.outcome {
             case .alreadyQueued, .alreadyComplete, .checking: continue
             case .added, .resumed, .damaged, .outdated:
-                guard let content = try index.item(entry.key)?.content, content.state == .queued else { continue }
+                guard let content = try index.contents.item(entry.key)?.content, content.state == .queued else {
+                    continue
+                }
                 if entry.outcome == .outdated { hub.send(.outdated(content)) }
                 hub.send(.queued(content))
             }
@@ -152,13 +154,13 @@ extension LectureManager.Downloads {
         let request = try prepared(request)
         let source = try source(of: request)
         try checkOutput(of: request, source)
-        var (id, key, outcome) = try index.enqueue(request, source: source, check: check, now: clock.now())
-        try index.join(service.run, content: id)
-        if outcome == .alreadyComplete || outcome == .checking, let record = try index.item(id),
+        var (id, key, outcome) = try index.requests.enqueue(request, source: source, check: check, now: clock.now())
+        try index.owners.join(service.run, content: id)
+        if outcome == .alreadyComplete || outcome == .checking, let record = try index.contents.item(id),
             let error = try mediaFault(of: record)
         {
             try requireMediaDirectory()
-            try writer.markMissing(id, error, isQueued: true, now: clock.now())
+            try writer.versions.markMissing(id, error, isQueued: true, now: clock.now())
             outcome = .damaged
         }
         switch outcome {
@@ -181,7 +183,7 @@ extension LectureManager.Downloads {
             let service = try openService()
             try markFound()
             try markMissing(isQueued: true)
-            let count = try index.transaction { try index.joinUnfinished(service.run) }
+            let count = try index.transaction { try index.owners.joinUnfinished(service.run) }
             service.engine.setNeedsStep()
             service.wake()
             return count
@@ -218,7 +220,7 @@ extension LectureManager.Downloads {
     public func fetched(in state: ItemState, limit: Int = .max) throws(LectureError) -> [Content] {
         try LectureError.only {
             guard let service else { return [] }
-            return try index.contents(service.run, state: state, limit: limit)
+            return try index.owners.contents(service.run, state: state, limit: limit)
         }
     }
 

@@ -30,7 +30,7 @@ extension LectureManager {
     /// - Parameter name: its name, with the interface's own prefix.
     /// - Returns: nil when there is none.
     /// - Throws: ``LectureError`` when the store cannot be read.
-    package func note(_ name: String) throws -> String? { try index.setting(name) }
+    package func note(_ name: String) throws -> String? { try index.settings.value(of: name) }
 
     /// Stores a text, or deletes it.
     ///
@@ -39,7 +39,7 @@ extension LectureManager {
     ///   - text: nil deletes it.
     /// - Throws: ``LectureError`` when the store cannot be written.
     package func setNote(_ name: String, _ text: String?) throws {
-        try index.transaction { try index.setSetting(name, text) }
+        try index.transaction { try index.settings.set(name, text) }
     }
 
     /// The device that this store's licences are bound to.

@@ -39,7 +39,7 @@ extension LectureManager {
     public func summary() throws(LectureError) -> FetchSummary {
         try LectureError.only {
             guard let service else { return finalSummary }
-            let summary = try index.summary(service.run)
+            let summary = try index.owners.summary(service.run)
             var result = FetchSummary()
             result.counts = summary.counts
             result.stops = summary.stops

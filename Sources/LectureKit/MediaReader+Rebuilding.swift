@@ -54,8 +54,8 @@ extension MediaReader {
         _ file: KeptFile, _ mediaType: String, _ survey: FileSurvey, as request: DownloadRequest,
         _ source: RequestSource
     ) throws -> RebuildOutcome {
-        let outcome = try writer.record(file, mediaType, survey, as: request, source, now: clock.now())
-        if case .recorded(let key) = outcome, let content = try index.item(key)?.content {
+        let outcome = try writer.rebuilt.record(file, mediaType, survey, as: request, source, now: clock.now())
+        if case .recorded(let key) = outcome, let content = try index.contents.item(key)?.content {
             hub.send(.completed(content))
         }
         return outcome

@@ -45,7 +45,7 @@ extension MediaReader {
     ) async throws -> Finding {
         let total = resource.total ?? 0
         let count = resource.grid.count(total: total)
-        let rows = try index.chunks(resource.id)
+        let rows = try index.resources.chunks(resource.id)
         var finding = Finding(resource: resource, strays: rows.map(\.index).filter { $0 >= count })
         finding.fault = mediaFault(FinalizedFile(path: resource.path, fileBytes: resource.fileBytes), key: key)
         // A chunk without a row cannot be compared.
@@ -89,7 +89,7 @@ extension MediaReader {
             report.mediaFault
             ?? LectureError(.damaged, detail: key, cause: "verify found \(report.damaged.count) damaged ranges")
         try index.transaction {
-            guard let claimed = try index.claim(content: item.id, owner: service.owner, now: now),
+            guard let claimed = try index.owners.claim(content: item.id, owner: service.owner, now: now),
                 claimed.currentVersion == findings.first?.resource.version
             else { throw LectureError(.alreadyDownloading, detail: key) }
             // A missing file may come back, so its proofs stay until it is downloaded again.
@@ -98,13 +98,13 @@ extension MediaReader {
                 let bytes = finding.damaged.reduce(UInt64(0)) {
                     $0 + UInt64(resource.grid.range(of: $1, total: resource.total ?? 0).count)
                 }
-                try index.markUncommitted(
+                try index.resources.markUncommitted(
                     claimed.lease, resource.id, chunks: finding.damaged + finding.strays, bytes: bytes)
             }
-            try index.setStatus(
+            try index.contents.setStatus(
                 claimed.lease, ItemStatus(repairs ? .queued : .failed, error: error), now: now)
-            try index.release(claimed.lease)
-            if repairs { try index.join(service.run, content: item.id) }
+            try index.owners.release(claimed.lease)
+            if repairs { try index.owners.join(service.run, content: item.id) }
         }
         service.engine.setNeedsStep()
         service.wake()

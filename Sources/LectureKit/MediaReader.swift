@@ -44,7 +44,7 @@ actor MediaReader: CorePart {
         }
     }
 
-    private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.chunks(media.id) }
+    private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.resources.chunks(media.id) }
 
     private nonisolated func readChunk(
         _ media: ResourceRecord, _ proof: WrittenChunk, _ cipher: (any ContentCipher)?

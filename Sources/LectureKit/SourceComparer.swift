@@ -37,7 +37,7 @@ actor SourceComparer: CorePart, SourceChecking {
         var results: [ContentKey: Result<RefreshOutcome, LectureError>] = [:]
         var open: [ContentKey: Waiter<RefreshResult>] = [:]
         for key in keys where results[key] == nil && open[key] == nil {
-            guard let item = try index.item(key) else {
+            guard let item = try index.contents.item(key) else {
                 results[key] = .failure(LectureError(.unknownContent, detail: key.text))
                 continue
             }
@@ -50,12 +50,12 @@ actor SourceComparer: CorePart, SourceChecking {
                 continue
             }
             if try requeueIfMissing(item) {
-                try index.transaction { try index.join(service.run, content: item.id) }
+                try index.transaction { try index.owners.join(service.run, content: item.id) }
                 service.engine.setNeedsStep()
                 results[key] = .success(.damaged)
                 continue
             }
-            try index.transaction { try index.join(service.run, content: item.id) }
+            try index.transaction { try index.owners.join(service.run, content: item.id) }
             checks.forget(item.id)
             open[key] = checks.wait(for: item.id)
             start([try checkOfOwnSource(item)])
@@ -85,7 +85,7 @@ actor SourceComparer: CorePart, SourceChecking {
 
     /// A link led to a complete lecture, and the gateway's answer does not contradict it.
     private func compareLed(to id: ContentID, digest: [UInt8]?) {
-        guard let service, let item = try? index.item(id), item.content.state == .completed else { return }
+        guard let service, let item = try? index.contents.item(id), item.content.state == .completed else { return }
         do {
             if try requeueIfMissing(item) {
                 service.engine.setNeedsStep()
@@ -128,7 +128,7 @@ actor SourceComparer: CorePart, SourceChecking {
     private func run(_ check: CheckRequest, number: Int) async {
         let result: RefreshResult
         do {
-            guard let version = try index.completeVersion(check.content) else {
+            guard let version = try index.versions.completeVersion(check.content) else {
                 throw LectureError(.notComplete, detail: check.key.text)
             }
             let verdict = try await examine(check, version)
@@ -203,7 +203,7 @@ actor SourceComparer: CorePart, SourceChecking {
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code, detail: check.key.text) }
             if let key = descriptor.facts.key, key != check.key { return .other }
-            guard let url = descriptor.mediaURLs.first, let item = try index.item(check.content),
+            guard let url = descriptor.mediaURLs.first, let item = try index.contents.item(check.content),
                 let request = descriptor.requests(expecting: item).first
             else { return .same }
             if let isSame = request.describes(media) { return isSame ? .same : .other }
@@ -229,7 +229,7 @@ actor SourceComparer: CorePart, SourceChecking {
             throw LectureError(.closing)
         }
         let sha256 = try running.withLock { digest throws(LectureError) in try digest.finish() }
-        try writer.setDigest(version, sha256)
+        try writer.versions.setDigest(version, sha256)
         return sha256 == digest ? .same : .other
     }
 
@@ -238,7 +238,7 @@ actor SourceComparer: CorePart, SourceChecking {
     ) throws -> RefreshOutcome {
         guard verdict == .other else {
             if version.sourceURL.isEmpty {
-                try writer.adopt(check.request, check.source, check.content, version, now: clock.now())
+                try writer.requests.adopt(check.request, check.source, check.content, version, now: clock.now())
             }
             return reportUnchanged(check.content)
         }
@@ -246,8 +246,8 @@ actor SourceComparer: CorePart, SourceChecking {
         let successor: Successor =
             isOwn && check.request.sha256 == nil ? .newerAtSource : .request(check.request, check.source)
         // Another process may have replaced the version meanwhile, or be replacing it.
-        let isQueued = try index.supersede(check.content, version: version.id, by: successor, now: clock.now())
-        guard isQueued, let content = try index.item(check.content)?.content else { return .outdated }
+        let isQueued = try index.versions.supersede(check.content, version: version.id, by: successor, now: clock.now())
+        guard isQueued, let content = try index.contents.item(check.content)?.content else { return .outdated }
         hub.send(.outdated(content))
         hub.send(.queued(content))
         service?.engine.setNeedsStep()
@@ -256,7 +256,9 @@ actor SourceComparer: CorePart, SourceChecking {
 
     @discardableResult
     private func reportUnchanged(_ id: ContentID) -> RefreshOutcome {
-        guard let content = (try? index.item(id))??.content, content.state == .completed else { return .unchanged }
+        guard let content = (try? index.contents.item(id))??.content, content.state == .completed else {
+            return .unchanged
+        }
         // The request may have named an output path.
         service?.engine.publish(id)
         hub.send(.unchanged(content))

@@ -30,17 +30,18 @@ actor SourceLoader: CorePart {
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try core.transaction {
             let known = try lecture(url: url)
-            let targetState = try known.flatMap { try index.item($0.key)?.targetState } ?? .fetch
+            let targetState = try known.flatMap { try index.contents.item($0.key)?.targetState } ?? .fetch
             let (id, key, _) = try register(request)
             let final = try store(answer, id: id, key: key, service: service)
             if let known, targetState != .fetch || known.state == .failed {
-                _ = try index.setTargetState(final, targetState == .fetch ? .pause : targetState, now: clock.now())
-            } else if known == nil, !asksForIt, try index.item(id) != nil {
+                _ = try index.targets.setTargetState(
+                    final, targetState == .fetch ? .pause : targetState, now: clock.now())
+            } else if known == nil, !asksForIt, try index.contents.item(id) != nil {
                 // Still its own row, so it is new and not another name of an existing lecture.
-                _ = try index.setTargetState(final, .cancel, now: clock.now())
+                _ = try index.targets.setTargetState(final, .cancel, now: clock.now())
             }
             if case .media(let plan) = answer { core.state.announced[final] = plan.total.map { Int64(clamping: $0) } }
-            guard let content = try index.item(final)?.content else {
+            guard let content = try index.contents.item(final)?.content else {
                 throw LectureError(.unknownContent, detail: final.text)
             }
             return content
@@ -54,17 +55,17 @@ actor SourceLoader: CorePart {
         _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, service: DownloadService
     ) throws -> ContentKey {
         let now = clock.now()
-        guard let item = try index.claim(content: id, owner: service.owner, now: now) else { return key }
+        guard let item = try index.owners.claim(content: id, owner: service.owner, now: now) else { return key }
         if item.currentVersion != nil {
-            try index.release(item.lease)
+            try index.owners.release(item.lease)
             return key
         }
         if let other = try keep(answer, item, service: service, now: now) {
-            try index.merge(item.lease, into: other)
-            return try index.item(other)?.content.key ?? key
+            try index.contents.merge(item.lease, into: other)
+            return try index.contents.item(other)?.content.key ?? key
         }
-        try index.release(item.lease)
-        return try index.item(id)?.content.key ?? key
+        try index.owners.release(item.lease)
+        return try index.contents.item(id)?.content.key ?? key
     }
 
     /// Stores facts, resources, and where a licence comes from; returns the actual lecture when it is another one.
@@ -76,15 +77,17 @@ actor SourceLoader: CorePart {
         case .descriptor(let document):
             let descriptor = try ContentDescriptor(document)
             if let code = descriptor.refusal { throw LectureError(code) }
-            if let other = try index.setFacts(item.lease, descriptor.facts, now: now) { return other }
+            if let other = try index.contents.setFacts(item.lease, descriptor.facts, now: now) { return other }
             try licensing.forDownloads().recordSource(
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key)
             requests = descriptor.requests(expecting: item)
         case .media, .unchanged:
-            if let other = try index.setFacts(item.lease, ContentFacts(), now: now) { return other }
+            if let other = try index.contents.setFacts(item.lease, ContentFacts(), now: now) { return other }
             requests = [item.directResource]
         }
-        if try index.building(item.id) == nil { _ = try index.beginVersion(item.lease, requests: requests, now: now) }
+        if try index.versions.building(item.id) == nil {
+            _ = try index.versions.beginVersion(item.lease, requests: requests, now: now)
+        }
         return nil
     }
 
@@ -93,6 +96,6 @@ actor SourceLoader: CorePart {
         let request = try prepared(request)
         let source = try source(of: request)
         try checkOutput(of: request, source)
-        return try index.enqueue(request, source: source, check: .list, now: clock.now())
+        return try index.requests.enqueue(request, source: source, check: .list, now: clock.now())
     }
 }

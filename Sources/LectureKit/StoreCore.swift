@@ -212,8 +212,8 @@ extension CorePart {
     /// Stores where a player resumes.
     func keepResumePoint(_ key: ContentKey, _ point: Duration) throws {
         try index.transaction {
-            guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-            try writer.setResumePoint(item.id, point)
+            guard let item = try index.contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            try writer.contents.setResumePoint(item.id, point)
         }
     }
 }

@@ -41,8 +41,10 @@ final class StoreSession: Sendable {
         let now = clock.now()
         // The row and its lock become visible together: a new owner cannot be taken for a dead one.
         owner = try index.transaction {
-            for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }
-            let owner = try index.registerOwner(
+            for owner in try index.owners.all() where !locks.isAlive(owner) {
+                try index.owners.dismissOwner(owner, now: now)
+            }
+            let owner = try index.owners.registerOwner(
                 pid: Int(ProcessIdentity.pid), bootID: Machine.bootID(), command: configuration.programName, now: now)
             try locks.hold(owner)
             return owner
@@ -72,15 +74,15 @@ final class StoreSession: Sendable {
         }
         guard isDue else { return }
         try? index.transaction {
-            for other in try index.owners() where other != owner && !locks.isAlive(other) {
-                try index.dismissOwner(other, now: clock.now())
+            for other in try index.owners.all() where other != owner && !locks.isAlive(other) {
+                try index.owners.dismissOwner(other, now: clock.now())
             }
         }
     }
 
     /// Ends the registration; on the executor of the store's writer. Nothing of this program may still be working.
     func leave(_ index: SQLiteDownloadIndex, now: Timestamp) {
-        try? index.dismissOwner(owner, now: now)
+        try? index.owners.dismissOwner(owner, now: now)
         locks.release(owner)
     }
 }

@@ -3,12 +3,12 @@ import LectureSQLite
 
 // Table chunk_piece.
 
-extension SQLiteDownloadIndex {
+extension ResourceRows {
     /// Stores a piece of a chunk that is not committed; pieces of the same chunk from its start on are replaced. A
     /// trigger deletes the pieces when the chunk is committed.
     package func keepPiece(_ lease: ContentLease, _ resource: ResourceID, _ piece: StoredPiece) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             try connection.execute(
                 "DELETE FROM chunk_piece WHERE resource_id = ? AND idx = ? AND start >= ?", resource, piece.chunk,
                 piece.start)
@@ -23,7 +23,7 @@ extension SQLiteDownloadIndex {
     /// Deletes the pieces of a chunk from an offset on.
     package func dropPieces(_ lease: ContentLease, _ resource: ResourceID, chunk: Int, from start: UInt64) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             try connection.execute(
                 "DELETE FROM chunk_piece WHERE resource_id = ? AND idx = ? AND start >= ?", resource, chunk, start)
         }

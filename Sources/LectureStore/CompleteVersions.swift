@@ -4,7 +4,7 @@ import LectureSQLite
 
 // Changes to a lecture's complete version when another one is requested, or the same one again.
 
-extension SQLiteDownloadIndex {
+extension VersionRows {
     /// The version that is complete; nil when there is none.
     package func completeVersion(_ content: ContentID) throws -> CompleteVersion? {
         try connection.completeVersion(content)
@@ -31,7 +31,7 @@ extension SQLiteDownloadIndex {
     ) throws -> Bool {
         try connection.atomically {
             guard let item = try connection.item(id: content), item.currentVersion == version,
-                item.targetState != .remove, try !isLeased(content)
+                item.targetState != .remove, try !store.requests.isLeased(content)
             else { return false }
             try connection.execute(
                 """
@@ -74,7 +74,7 @@ extension SQLiteDownloadIndex {
                 source_identity = coalesce(?3, source_identity), updated_ms = ?4
             WHERE id = ?5
             """, version.completed, source?.url, source?.identity, now, content)
-        try recount(content)
+        try store.contents.recount(content)
     }
 
     /// Marks a complete lecture whose file is gone as no longer complete. Its rows stay, since the file may come back,
@@ -115,7 +115,8 @@ extension SQLiteDownloadIndex {
     /// Marks a lecture whose file has reappeared unchanged as complete.
     package func markFound(_ content: ContentID, now: Timestamp) throws {
         try connection.atomically {
-            guard let version = try completeVersion(content), try !isLeased(content), !version.isOutdated else {
+            guard let version = try completeVersion(content), try !store.requests.isLeased(content), !version.isOutdated
+            else {
                 return
             }
             // No other source was requested, but perhaps a fresh signature of the same one.
@@ -157,7 +158,7 @@ extension SQLiteDownloadIndex {
     func discardUnfinished(of content: ContentID) throws {
         guard let (version, _) = try building(content) else { return }
         try retire(version, of: content, state: .discarded)
-        try recount(content)
+        try store.contents.recount(content)
     }
 
     /// Queues a lecture without a lease, complete or not.

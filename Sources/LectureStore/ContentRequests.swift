@@ -2,9 +2,13 @@ import LectureFormats
 package import LectureModel
 import LectureSQLite
 
-// How a request becomes a row of `content`.
+/// How a request becomes a row of `content`.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct ContentRequests: ContentRequestStore {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
 
-extension SQLiteDownloadIndex {
     /// Registers a request, or finds its lecture: by key if given, else by `identity`, else by `derivedKey`. A lecture
     /// that is not complete becomes `queued` with target state `fetch`, its attempts and waiting time reset, unless it
     /// is leased.
@@ -33,16 +37,16 @@ extension SQLiteDownloadIndex {
             guard let known = try known(request.key, source) else {
                 let key = request.key ?? source.derivedKey
                 let id = try insert(request, source, key: key, now: now)
-                try addOutput(request, content: id)
+                try store.outputs.add(request, content: id)
                 return (id, key, .added)
             }
-            try addOutput(request, content: known.id)
+            try store.outputs.add(request, content: known.id)
             return (known.id, known.content.key, try apply(request, source, to: known, check: check, now: now))
         }
     }
 
     /// Applies a request whose link turned out to lead to a lecture that was known. The lecture already has the link as
-    /// its source: see ``merge(_:into:)``.
+    /// its source: see ``ContentRows/merge(_:into:)``.
     ///
     /// - Parameters:
     ///   - content: the lecture.
@@ -70,7 +74,7 @@ extension SQLiteDownloadIndex {
         _ request: DownloadRequest, _ source: RequestSource, to known: ItemRecord, check: SourceCheck, now: Timestamp
     ) throws -> EnqueueOutcome {
         let isLeased = try isLeased(known.id)
-        if !isLeased, known.content.state != .removing, let version = try completeVersion(known.id) {
+        if !isLeased, known.content.state != .removing, let version = try store.versions.completeVersion(known.id) {
             let outcome = try compare(known, version, request, source, check: check, now: now)
             if let outcome { return outcome }
         }
@@ -101,13 +105,13 @@ extension SQLiteDownloadIndex {
         case .same where known.needsRepair, .digestUnknown where known.needsRepair,
             .sourceUnknown where known.needsRepair:
             // Damage was found: only the damaged chunks are downloaded again.
-            try queue(known.id, now: now)
+            try store.versions.queue(known.id, now: now)
             return .damaged
         case .same:
             guard !isComplete else { return .alreadyComplete }
             // The signature of the version's own URL may have expired since.
             let isOwn = source.identity == version.sourceIdentity || isSameLink
-            try restore(
+            try store.versions.restore(
                 known.id, version,
                 source: isOwn
                     ? (request.url, isSameLink ? pending : source.identity)
@@ -121,7 +125,7 @@ extension SQLiteDownloadIndex {
         case .other:
             // A running update continues, unless it is to other bytes than are requested now.
             if version.isOutdated, try isSameUpdate(known, request, source, pending: pending) { return nil }
-            try supersede(known.id, version: version.id, by: .request(request, source), now: now)
+            try store.versions.supersede(known.id, version: version.id, by: .request(request, source), now: now)
             return .outdated
         }
     }
@@ -142,14 +146,15 @@ extension SQLiteDownloadIndex {
         try connection.atomically {
             // Another process may have requested another source meanwhile.
             guard try connection.item(id: content)?.content.sourceURL.isEmpty == true else { return }
-            try setSource(request, source, of: content)
+            try store.versions.setSource(request, source, of: content)
             try connection.execute(
                 "UPDATE version SET source_url = ?, source_identity = ? WHERE id = ?", request.url, source.identity,
                 version.id)
             try connection.execute(
                 "UPDATE resource SET expected_sha256 = ? WHERE id = ?", request.sha256, version.media.id)
             try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", version.media.id)
-            try insertURLLeases(version.media.id, urls: [request.url] + request.mirrors, expires: nil, now: now)
+            try store.servers.insertURLLeases(
+                version.media.id, urls: [request.url] + request.mirrors, expires: nil, now: now)
         }
     }
 
@@ -178,9 +183,20 @@ extension SQLiteDownloadIndex {
             """,
             keepsSource ? known.content.sourceURL : request.url,
             request.priority == 0 ? known.content.priority : request.priority,
-            try stored(keepsSource || request.headers.isEmpty ? known.headers : request.headers),
+            try store.contents.stored(keepsSource || request.headers.isEmpty ? known.headers : request.headers),
             try JSONText.encode(keepsSource || request.mirrors.isEmpty ? known.mirrors : request.mirrors),
             request.title, request.course, request.teacher, request.folder, now, known.id)
+    }
+
+    /// The lecture of a request; nil when there is none yet. Nothing is changed.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - source: the source of its URL.
+    /// - Returns: the lecture.
+    /// - Throws: ``LectureError``.
+    package func find(_ request: DownloadRequest, _ source: RequestSource) throws -> ItemRecord? {
+        try known(request.key, source)
     }
 
     func known(_ key: ContentKey?, _ source: RequestSource) throws -> ItemRecord? {
@@ -201,11 +217,12 @@ extension SQLiteDownloadIndex {
                 expected_sha256, expected_bytes, title, course, teacher, folder, source_url, headers, mirrors)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            key, request.priority, try lastPosition(priority: request.priority) + Self.positionGap, now, now,
+            key, request.priority, try store.targets.lastPosition(priority: request.priority) + TargetRows.positionGap,
+            now, now,
             source.isGateway, source.identity, request.sha256, request.size,
             request.title ?? Self.lastPart(of: request.url),
             request.course ?? "", request.teacher ?? "", request.folder ?? "", request.url,
-            try stored(request.headers), try JSONText.encode(request.mirrors))
+            try store.contents.stored(request.headers), try JSONText.encode(request.mirrors))
         return ContentID(connection.lastInsertedID)
     }
 
@@ -219,7 +236,7 @@ extension SQLiteDownloadIndex {
             }
             // Some files are already gone: nothing may count as committed that a removal had started to delete.
             try connection.execute("DELETE FROM version WHERE content_id = ?", known.id)
-            try recount(known.id)
+            try store.contents.recount(known.id)
         }
         let headers = request.headers.isEmpty ? known.headers : request.headers
         let mirrors = request.mirrors.isEmpty ? known.mirrors : request.mirrors
@@ -228,7 +245,7 @@ extension SQLiteDownloadIndex {
         let isDescribed = try source.isGateway || (known.isGateway && hasIdentity(known.id, source.identity))
         if !isLeased, let digest = request.sha256, let expected = known.expectedSHA256, digest != expected {
             // Bytes downloaded for another digest belong to another version.
-            try discardUnfinished(of: known.id)
+            try store.versions.discardUnfinished(of: known.id)
         }
         var isLoaded = known.isLoaded && isSameSource
         if !isSameSource, !isDescribed {
@@ -244,12 +261,12 @@ extension SQLiteDownloadIndex {
             WHERE id = ?
             """,
             request.url, source.identity, isDescribed, isLoaded,
-            request.priority == 0 ? known.content.priority : request.priority, try stored(headers),
+            request.priority == 0 ? known.content.priority : request.priority, try store.contents.stored(headers),
             try JSONText.encode(mirrors), request.title, request.course, request.teacher, request.folder,
             request.sha256, request.size, now, known.id)
         // The version being built must also have the digest given now.
         if let digest = request.sha256,
-            let media = try building(known.id)?.resources.first(where: { $0.role == .media })
+            let media = try store.versions.building(known.id)?.resources.first(where: { $0.role == .media })
         {
             try connection.execute("UPDATE resource SET expected_sha256 = ? WHERE id = ?", digest, media.id)
         }
@@ -272,14 +289,14 @@ extension SQLiteDownloadIndex {
     private func renewURLs(
         of content: ContentID, _ urls: [String], _ source: RequestSource, now: Timestamp
     ) throws -> Bool {
-        guard let (version, resources) = try building(content),
+        guard let (version, resources) = try store.versions.building(content),
             let media = resources.first(where: { $0.role == .media })
         else { return false }
         try connection.execute(
             "UPDATE version SET source_url = ?, source_identity = ? WHERE id = ?", urls.first ?? "", source.identity,
             version)
         try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", media.id)
-        try insertURLLeases(media.id, urls: urls, expires: nil, now: now)
+        try store.servers.insertURLLeases(media.id, urls: urls, expires: nil, now: now)
         return true
     }
 

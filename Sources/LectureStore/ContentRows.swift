@@ -1,14 +1,25 @@
 package import LectureModel
 import LectureSQLite
 
-// Changes to a row of `content`: its state, its facts, its end.
+/// The rows of lectures: their state, their facts, their end. Table content.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct ContentRows: ContentStore {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
 
-extension SQLiteDownloadIndex {
     /// The lecture with this key.
     package func item(_ key: ContentKey) throws -> ItemRecord? { try connection.item(key: key).map(opened) }
 
     /// The lecture of this row.
     package func item(_ id: ContentID) throws -> ItemRecord? { try connection.item(id: id).map(opened) }
+
+    /// The row of a lecture.
+    ///
+    /// - Parameter key: its key.
+    /// - Returns: nil when nothing has this key.
+    /// - Throws: ``LectureError``.
+    package func contentID(_ key: ContentKey) throws -> ContentID? { try connection.contentID(key) }
 
     /// Stores a state.
     package func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws {
@@ -35,7 +46,7 @@ extension SQLiteDownloadIndex {
     /// - Throws: ``LectureError``.
     package func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID? {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             if let key = facts.key {
                 let holder: ContentID? = try connection.first(
                     "SELECT id FROM content WHERE key = ? AND id <> ?", key, lease.content
@@ -62,7 +73,7 @@ extension SQLiteDownloadIndex {
     /// Replaces this lecture in every run by another and deletes it; for two sources that turn out to be one lecture.
     package func merge(_ lease: ContentLease, into other: ContentID) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             for move in [
                 """
                 INSERT OR IGNORE INTO run_item(run_id, content_id)

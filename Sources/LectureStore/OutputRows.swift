@@ -1,31 +1,34 @@
 package import LectureModel
 import LectureSQLite
 
-// Tables output and output_file: where finished files are also due, and which files LectureKit has put there.
+/// Where finished files are also due, and which files LectureKit has put there. Tables output and output_file.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct OutputRows: OutputStore {
+    let connection: Connection
 
-extension SQLiteDownloadIndex {
     /// Places where the finished file is also due.
-    package func outputs(_ content: ContentID) throws -> [PendingOutput] {
+    package func pending(_ content: ContentID) throws -> [PendingOutput] {
         try connection.query("SELECT path, may_replace FROM output WHERE content_id = ? ORDER BY path", content) {
             PendingOutput(path: $0.text(0), mayReplace: $0.bool(1))
         }
     }
 
     /// Removes a finished output.
-    package func deleteOutput(_ content: ContentID, path: String) throws {
+    package func delete(_ content: ContentID, path: String) throws {
         try connection.execute("DELETE FROM output WHERE content_id = ? AND path = ?", content, path)
     }
 
     /// The files that were written for a lecture. Kept when the lecture is removed: the files are still there, and a
     /// later download of the same lecture may replace them.
-    package func writtenOutputs(_ key: ContentKey) throws -> [OutputFacts] {
+    package func written(_ key: ContentKey) throws -> [OutputFacts] {
         try connection.query(
             "SELECT inode, bytes, modified_ns FROM output_file WHERE content_key = ? ORDER BY path", key
         ) { OutputFacts(inode: $0.int64(0), bytes: $0.int64(1), modifiedNanoseconds: $0.int64(2)) }
     }
 
     /// Records a file that was written outside the store.
-    package func recordOutput(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
+    package func record(_ key: ContentKey, path: String, _ facts: OutputFacts, now: Timestamp) throws {
         try connection.execute(
             """
             INSERT INTO output_file(path, content_key, inode, bytes, modified_ns, written_ms) VALUES (?, ?, ?, ?, ?, ?)
@@ -39,7 +42,7 @@ extension SQLiteDownloadIndex {
     /// - Parameter facts: the file.
     /// - Returns: nothing when LectureKit did not write it, or it was changed afterwards.
     /// - Throws: ``LectureError``.
-    package func outputOwners(_ facts: OutputFacts) throws -> [ContentKey] {
+    package func owners(_ facts: OutputFacts) throws -> [ContentKey] {
         let keys: [String] = try connection.query(
             "SELECT DISTINCT content_key FROM output_file WHERE inode = ? AND bytes = ? AND modified_ns = ?",
             facts.inode, facts.bytes, facts.modifiedNanoseconds
@@ -49,7 +52,7 @@ extension SQLiteDownloadIndex {
 
     /// Adds a place. A later request for the same place may add the right to replace what is there, and never takes it
     /// away.
-    func addOutput(_ request: DownloadRequest, content: ContentID) throws {
+    func add(_ request: DownloadRequest, content: ContentID) throws {
         guard let path = request.outputPath else { return }
         try connection.execute(
             """

@@ -1,9 +1,13 @@
 package import LectureModel
 import LectureSQLite
 
-// Tables owner, run and run_item, and the lease columns of content.
+/// Processes and what they work on. Tables owner, run and run_item, and the lease columns of content.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct OwnerRows: ClaimStore {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
 
-extension SQLiteDownloadIndex {
     /// Creates a row for this run of this program. The number identifies its byte in the lock file.
     package func registerOwner(pid: Int, bootID: String, command: String, now: Timestamp) throws -> OwnerID {
         try connection.execute(
@@ -46,7 +50,7 @@ extension SQLiteDownloadIndex {
     }
 
     /// All owners with a row, this one included.
-    package func owners() throws -> [OwnerID] {
+    package func all() throws -> [OwnerID] {
         try connection.query("SELECT id FROM owner ORDER BY id") { $0.id(0) }
     }
 
@@ -192,7 +196,7 @@ extension SQLiteDownloadIndex {
 
     private func take(_ content: ContentID, owner: OwnerID, now: Timestamp) throws -> ItemRecord? {
         let changed = try connection.execute(ClaimStatements.takeContent, owner, content, now)
-        return changed == 1 ? try connection.item(id: content).map(opened) : nil
+        return changed == 1 ? try connection.item(id: content).map(store.contents.opened) : nil
     }
 
     /// A FROM and WHERE clause for the run's wanted, unleased items in a state, with the run as its first parameter. It

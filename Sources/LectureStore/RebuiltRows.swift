@@ -1,14 +1,18 @@
 package import LectureModel
 import LectureSQLite
 
-// How a media file of a lost database becomes a complete lecture again.
-
 extension KeptFile {
     /// The row that the file gets: the number in its name. Nil for a name that no store gives.
     package var resource: ResourceID? { MediaNumbers.number(of: path).map { ResourceID($0) } }
 }
 
-extension SQLiteDownloadIndex {
+/// How a media file of a lost database becomes a complete lecture again.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct RebuiltRows {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
+
     /// Makes a kept file a complete lecture, in one transaction.
     ///
     /// - Parameters:
@@ -34,32 +38,32 @@ extension SQLiteDownloadIndex {
                 row
             ) { $0.id(0) }
             if let owner, let item = try connection.item(id: owner) { return .present(item.content.key) }
-            let known = try known(request.key, source)
+            let known = try store.requests.known(request.key, source)
             let key = known?.content.key ?? request.key ?? source.derivedKey
             guard try connection.first("SELECT 1 FROM licence WHERE content_key = ?", key, read: { _ in true }) == nil
             else { return .licensed(key) }
             let content: ContentID
             if let known {
-                if try completeVersion(known.id) != nil { return .present(key) }
-                guard try !isLeased(known.id), known.content.state != .removing else {
+                if try store.versions.completeVersion(known.id) != nil { return .present(key) }
+                guard try !store.requests.isLeased(known.id), known.content.state != .removing else {
                     throw LectureError(.storeBusy, detail: key.text, cause: "the lecture is being worked on")
                 }
                 content = known.id
-                try discardUnfinished(of: content)
-                try setSource(request, source, of: content)
+                try store.versions.discardUnfinished(of: content)
+                try store.versions.setSource(request, source, of: content)
             } else {
-                content = try insert(request, source, key: key, now: now)
+                content = try store.requests.insert(request, source, key: key, now: now)
             }
             let version = try connection.insertComplete(of: content, survey, request, source, now: now)
             try connection.insertMedia(row, of: version, file, mediaType, survey, request, now: now)
             if !request.url.isEmpty {
-                try insertURLLeases(row, urls: [request.url] + request.mirrors, expires: nil, now: now)
+                try store.servers.insertURLLeases(row, urls: [request.url] + request.mirrors, expires: nil, now: now)
             }
             // Its state and counters, and its source as requested.
-            guard let complete = try completeVersion(content), complete.id == version else {
+            guard let complete = try store.versions.completeVersion(content), complete.id == version else {
                 throw LectureError(.bug, detail: "a rebuilt version is not the complete one")
             }
-            try restore(content, complete, source: nil, now: now)
+            try store.versions.restore(content, complete, source: nil, now: now)
             try connection.execute(
                 "UPDATE content SET sha256 = ?, headers = '{}' WHERE id = ?", survey.sha256, content)
             return .recorded(key)

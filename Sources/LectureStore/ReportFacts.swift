@@ -11,7 +11,7 @@ package struct ReportFacts: Hashable, Sendable {
     package let descriptor: String?
 }
 
-extension SQLiteDownloadIndex {
+extension ContentRows {
     /// Facts about a lecture that its reports need.
     ///
     /// - Parameter key: the lecture's key as text.

@@ -1,9 +1,13 @@
 package import LectureModel
 import LectureSQLite
 
-// Tables resource and chunk.
+/// The files of versions and their chunks. Tables resource, chunk and chunk_piece.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct ResourceRows: ResourceStore {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
 
-extension SQLiteDownloadIndex {
     /// Stores length, path, chunk size, validator and other facts of the first answer. The counters of committed chunks
     /// are not taken from the record: they belong to `markCommitted` and `markUncommitted`.
     ///
@@ -13,7 +17,7 @@ extension SQLiteDownloadIndex {
     /// - Throws: ``LectureError``; `bug` when the grid would change under committed chunks.
     package func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             let stored = try connection.first(
                 """
                 SELECT resource.total_bytes, resource.chunk_count, resource.chunk_bytes, resource.proven_count,
@@ -47,7 +51,7 @@ extension SQLiteDownloadIndex {
                 resource.id)
             let total = resource.total.map { Int64(clamping: $0) }
             guard total != stored.total || count != stored.count,
-                try isCounted(resource.version, content: lease.content)
+                try store.contents.isCounted(resource.version, content: lease.content)
             else { return }
             // A difference, not a sum: a stream has thousands of resources, and each is updated.
             try connection.execute(
@@ -67,7 +71,7 @@ extension SQLiteDownloadIndex {
         _ lease: ContentLease, _ resource: ResourceID, _ chunks: [WrittenChunk], bytes: UInt64, now: Timestamp
     ) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
             var fresh: [Int] = []
             for chunk in chunks {
@@ -91,7 +95,7 @@ extension SQLiteDownloadIndex {
     /// file is no longer clean.
     package func markUncommitted(_ lease: ContentLease, _ resource: ResourceID, chunks: [Int], bytes: UInt64) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             let geometry = try geometry(of: resource, content: lease.content)
             // Even without a deleted row: the bytes of an absent chunk were sealed under the header, so the header must
             // not be used any more.
@@ -116,7 +120,7 @@ extension SQLiteDownloadIndex {
         try connection.execute(
             "UPDATE resource SET proven_count = ?, proven_bytes = ? WHERE id = ?", committed.count,
             geometry.bytes(of: committed), resource)
-        try recount(content)
+        try store.contents.recount(content)
     }
 
     private func count(
@@ -126,7 +130,7 @@ extension SQLiteDownloadIndex {
         try connection.execute(
             "UPDATE resource SET proven_count = proven_count + ?, proven_bytes = proven_bytes + ? WHERE id = ?", chunks,
             bytes, resource)
-        guard try isCounted(version, content: content) else { return }
+        guard try store.contents.isCounted(version, content: content) else { return }
         try connection.execute(
             """
             UPDATE content SET chunks_proven = chunks_proven + ?, bytes_proven = bytes_proven + ?,

@@ -2,7 +2,7 @@ package import LectureModel
 import LectureSQLite
 
 /// Where players resume.
-extension SQLiteDownloadIndex {
+extension ContentRows {
     /// Stores where a player resumes. Nothing is written when that is unchanged.
     ///
     /// - Parameters:

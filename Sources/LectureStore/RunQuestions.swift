@@ -3,7 +3,7 @@ import LectureSQLite
 
 // Queries of a running command about its own items.
 
-extension SQLiteDownloadIndex {
+extension OwnerRows {
     /// The counts of a run.
     package func summary(_ run: RunID) throws -> RunSummary {
         var summary = RunSummary()

@@ -3,7 +3,8 @@ package import LectureSQLite
 
 /// The store's writer: the only connection of this process that makes changes.
 ///
-/// Confined to its owner, like its connection. The rows of each family of tables are in a file of their own.
+/// Confined to its owner, like its connection. The rows of each subject have a type of their own, which uses those of
+/// other subjects through this one: all share the connection, so that one transaction can change several.
 ///
 /// Several processes may each have one on the same store. The lease of a lecture separates them: `claim` writes the
 /// owner and raises the fencing number in one immediate transaction; every later write names the fencing number and is
@@ -43,6 +44,33 @@ package final class SQLiteDownloadIndex: DownloadIndex {
         try connection.transaction(.immediate, body)
     }
 
+    // MARK: Subjects
+
+    /// The rows of lectures.
+    package var contents: ContentRows { ContentRows(store: self) }
+    /// Requests, which become rows of lectures.
+    package var requests: ContentRequests { ContentRequests(store: self) }
+    /// Target states, and the order of the queue.
+    package var targets: TargetRows { TargetRows(store: self) }
+    /// Processes, their runs, and what they have leased.
+    package var owners: OwnerRows { OwnerRows(store: self) }
+    /// The versions of lectures.
+    package var versions: VersionRows { VersionRows(store: self) }
+    /// The files of versions and their chunks.
+    package var resources: ResourceRows { ResourceRows(store: self) }
+    /// Where finished files are also due, outside the store.
+    package var outputs: OutputRows { OutputRows(connection: connection) }
+    /// URLs, attempts and servers.
+    package var servers: ServerRows { ServerRows(connection: connection) }
+    /// Which lectures a course list names.
+    package var courseLists: CourseListRows { CourseListRows(connection: connection) }
+    /// Media files of a lost database that become lectures again.
+    package var rebuilt: RebuiltRows { RebuiltRows(store: self) }
+    /// Settings that every process on the store shares.
+    package var settings: SettingRows { SettingRows(connection: connection) }
+
+    // MARK: The whole store
+
     /// Changes when another connection has committed (`PRAGMA data_version`).
     package func dataVersion() throws -> Int64 { try connection.dataVersion() }
 
@@ -57,10 +85,12 @@ package final class SQLiteDownloadIndex: DownloadIndex {
         guard let identity else { throw LectureError(.storeDamaged, cause: "the store has no identity") }
         return identity
     }
+}
 
+extension Connection {
     /// Refuses the holder of an old lease. Must be called inside the transaction that writes.
     func requireLease(_ lease: ContentLease) throws {
-        let holds = try connection.first(
+        let holds = try first(
             ClaimStatements.holdsContent, lease.content, lease.fence
         ) { _ in true }
         guard holds == true else { throw LectureError(.leaseLost) }

@@ -29,13 +29,13 @@ package final class SQLiteStreamCache {
     ///
     /// - Returns: bytes.
     /// - Throws: ``LectureError``.
-    package func limit() throws -> Int64? { try index.setting(Self.limitSetting).flatMap { Int64($0) } }
+    package func limit() throws -> Int64? { try index.settings.value(of: Self.limitSetting).flatMap { Int64($0) } }
 
     /// Sets the limit, for every process on this store.
     ///
     /// - Parameter bytes: not negative.
     /// - Throws: ``LectureError``.
-    package func setLimit(_ bytes: Int64) throws { try index.setSetting(Self.limitSetting, String(bytes)) }
+    package func setLimit(_ bytes: Int64) throws { try index.settings.set(Self.limitSetting, String(bytes)) }
 
     /// How many blocks there are by the rows, and their bytes.
     ///

@@ -1,9 +1,12 @@
 package import LectureModel
 import LectureSQLite
 
-// Tables url_lease, attempt, origin and setting.
+/// Servers: the URLs that lead to them, the attempts made, and their own state. Tables url_lease, attempt and origin.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct ServerRows: ServerStore {
+    let connection: Connection
 
-extension SQLiteDownloadIndex {
     /// How many attempts of a lecture are kept.
     package static let attemptsKept = 100
 
@@ -26,7 +29,7 @@ extension SQLiteDownloadIndex {
         _ lease: ContentLease, _ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp
     ) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             try connection.execute("DELETE FROM url_lease WHERE resource_id = ?", resource)
             try insertURLLeases(resource, urls: urls, expires: expires, now: now)
         }
@@ -81,20 +84,24 @@ extension SQLiteDownloadIndex {
             """, origin.origin, origin.limit, origin.waitUntil, origin.waitSet, now)
     }
 
-    /// A setting of the queue.
-    package func setting(_ name: String) throws -> String? {
-        try connection.first("SELECT value FROM setting WHERE name = ?", name) { $0.text(0) }
-    }
-
-    /// Stores a setting of the queue; nil deletes it.
-    package func setSetting(_ name: String, _ value: String?) throws {
-        guard let value else {
-            try connection.execute("DELETE FROM setting WHERE name = ?", name)
-            return
+    /// How much was downloaded in a period, and how long downloads were active in it.
+    ///
+    /// - Parameter time: the start of the period.
+    /// - Returns: bytes, and the length of all attempts, counting concurrent ones once.
+    /// - Throws: ``LectureError``.
+    package func throughput(since time: Timestamp) throws -> (bytes: Int64, busy: Duration) {
+        let attempts = try connection.query(
+            "SELECT at_ms, duration_ms, bytes FROM attempt WHERE at_ms >= ? AND bytes > 0 ORDER BY at_ms LIMIT 20000",
+            time
+        ) { (start: $0.int64(0), length: $0.int64(1), bytes: $0.int64(2)) }
+        var (bytes, busy, end): (Int64, Int64, Int64) = (0, 0, .min)
+        for attempt in attempts {
+            bytes += attempt.bytes
+            let stop = attempt.start + attempt.length
+            busy += max(0, stop - max(end, attempt.start))
+            end = max(end, stop)
         }
-        try connection.execute(
-            "INSERT INTO setting(name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            name, value)
+        return (bytes, .milliseconds(busy))
     }
 }
 

@@ -1,9 +1,13 @@
 package import LectureModel
 import LectureSQLite
 
-// Table version.
+/// The versions of lectures. Table version.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct VersionRows: VersionStore {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
 
-extension SQLiteDownloadIndex {
     /// The version being built, with its resources; nil when there is none.
     package func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
         let version: VersionID? = try connection.first(
@@ -25,7 +29,7 @@ extension SQLiteDownloadIndex {
     /// - Throws: ``LectureError``; `bug` when a version is being built already.
     package func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             try requireNothingBuilding(lease.content)
             try connection.execute(
                 """
@@ -43,9 +47,9 @@ extension SQLiteDownloadIndex {
                     """, version, request.role.rawValue, place, request.name, request.expectedSHA256,
                     request.expectedBytes)
                 let resource = ResourceID(connection.lastInsertedID)
-                try insertURLLeases(resource, urls: request.urls, expires: nil, now: now)
+                try store.servers.insertURLLeases(resource, urls: request.urls, expires: nil, now: now)
             }
-            try recount(lease.content)
+            try store.contents.recount(lease.content)
             return version
         }
     }
@@ -59,9 +63,9 @@ extension SQLiteDownloadIndex {
     /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
     package func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String] {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             try retire(version, of: lease.content, state: .discarded)
-            try recount(lease.content)
+            try store.contents.recount(lease.content)
             return try connection.paths(of: version)
         }
     }
@@ -83,7 +87,7 @@ extension SQLiteDownloadIndex {
     /// Makes the version current, the former one superseded, and the lecture completed.
     package func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             let former: VersionID? = try connection.first(
                 "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.current) AND id <> ?",
                 lease.content, version
@@ -104,7 +108,7 @@ extension SQLiteDownloadIndex {
                 WHERE id = ?3
                 """, sha256, now, lease.content)
             try forgetHeaders(lease.content)
-            try recount(lease.content)
+            try store.contents.recount(lease.content)
         }
     }
 
@@ -113,7 +117,7 @@ extension SQLiteDownloadIndex {
     /// since a row may be what was damaged.
     package func reopenVersion(_ lease: ContentLease, _ version: VersionID, now: Timestamp) throws {
         try connection.atomically {
-            try requireLease(lease)
+            try connection.requireLease(lease)
             try requireNothingBuilding(lease.content)
             let changed = try connection.execute(
                 """
@@ -145,7 +149,7 @@ extension SQLiteDownloadIndex {
                     updated_ms = ?
                 WHERE id = ?
                 """, now, lease.content)
-            try recount(lease.content)
+            try store.contents.recount(lease.content)
         }
     }
 

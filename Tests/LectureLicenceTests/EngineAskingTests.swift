@@ -288,6 +288,6 @@ struct EngineAskingTests {
         world.server.behave(permitting(#""content_delete":1"#))
         #expect(paysAll(world))
         #expect(try world.record("d").isDeleted)
-        #expect(try world.index.item(#require(world.contents.ids[key]))?.targetState == .remove)
+        #expect(try world.index.contents.item(#require(world.contents.ids[key]))?.targetState == .remove)
     }
 }

@@ -139,7 +139,7 @@ struct EngineRegrantTests {
         let ports = LicenceEngine.Ports(
             ledger: ledger, contents: contents, transport: world.server, verifier: SecretVerifier(), anchors: anchors,
             clock: world.clock, random: world.randomness, offload: { $0() })
-        let owner = try index.registerOwner(pid: 3, bootID: "boot", command: "test", now: world.clock.now())
+        let owner = try index.owners.registerOwner(pid: 3, bootID: "boot", command: "test", now: world.clock.now())
         let loop = Loop(
             Loop.Ports(
                 clock: world.clock, random: world.randomness, numbers: TransferNumbers(),

@@ -132,7 +132,9 @@ struct EngineRenewalTests {
             world.notices.contains { if case .deleted(_, let message) = $0 { message == "bye" } else { false } }
         }
         #expect(!isReported(world), "the file is still there")
-        #expect(try world.index.item(#require(world.contents.ids[ContentKey(stored: "goes")]))?.targetState == .remove)
+        #expect(
+            try world.index.contents.item(#require(world.contents.ids[ContentKey(stored: "goes")]))?.targetState
+                == .remove)
         world.engine.contentRemoved(ContentKey(stored: "goes"))
         #expect(world.run(until: isReported))
     }

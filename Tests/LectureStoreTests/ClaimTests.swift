@@ -19,7 +19,7 @@ import Testing
 
         init(_ claim: Claim) throws {
             (store, self.claim) = (try LedgerFixture(), claim)
-            other = try store.index.registerOwner(pid: 2, bootID: "boot", command: "other", now: store.now)
+            other = try store.index.owners.registerOwner(pid: 2, bootID: "boot", command: "other", now: store.now)
             try store.fill([("a", 1)])
             let run = try store.ledger.renewals.begin(.all, .renewal, now: store.now).run
             try store.ledger.callbacks.add(try ContentKey("a"), kind: 2, now: store.now)
@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: all) func `a row is free when the owner's row is deleted`(claim: Claim) throws {
         let rows = try Rows(claim)
         #expect(try rows.take(by: rows.other))
-        try rows.store.index.dismissOwner(rows.other, now: rows.store.now)
+        try rows.store.index.owners.dismissOwner(rows.other, now: rows.store.now)
         #expect(try rows.holder() == [])
         #expect(try rows.take(by: rows.store.owner))
     }
@@ -141,7 +141,7 @@ import Testing
         let store = try LedgerFixture()
         let cache = SQLiteStreamCache(index: store.index)
         let others = try (2...3).map { number in
-            try store.index.registerOwner(pid: number, bootID: "boot", command: "other", now: store.now)
+            try store.index.owners.registerOwner(pid: number, bootID: "boot", command: "other", now: store.now)
         }
         let item = try cache.add(
             [UInt8](repeating: 1, count: 32), key: try ContentKey("a"),
@@ -158,7 +158,7 @@ import Testing
         try store.index.connection.execute(SharedClaim.stream.release, item, others[0])
         try store.index.connection.execute(SharedClaim.stream.release, item, store.owner)
         #expect(try isFree() == false && cache.isUsed(item))
-        try store.index.dismissOwner(others[1], now: store.now)
+        try store.index.owners.dismissOwner(others[1], now: store.now)
         #expect(try isFree() == true && !cache.isUsed(item))
     }
 }

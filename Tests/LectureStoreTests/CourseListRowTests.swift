@@ -9,27 +9,27 @@ import Testing
 @Suite struct CourseListRowTests {
     /// Registers a link of a gateway that has not answered.
     private func link(_ name: String, _ store: StoreFixture) throws -> ContentID {
-        let id = try store.index.enqueue(
+        let id = try store.index.requests.enqueue(
             DownloadRequest(url: "http://127.0.0.1/si?jwt=\(name)"),
             source: RequestSource(
                 derivedKey: try ContentKey(name), identity: Array("link \(name)".utf8), isGateway: true),
             check: .list, now: store.now
         ).id
-        try store.index.join(store.run, content: id)
+        try store.index.owners.join(store.run, content: id)
         return id
     }
 
     /// Reads a list as a run does.
     @discardableResult
     private func read(_ name: String, _ contents: ContentID..., in store: StoreFixture) throws -> Int {
-        try store.index.addToCourseList(name, contents: contents)
+        try store.index.courseLists.add(to: name, contents: contents)
         return try finish(name, contents, store)
     }
 
     private func finish(
         _ name: String, _ contents: [ContentID], _ store: StoreFixture, run: RunID? = nil
     ) throws -> Int {
-        try store.index.finishCourseList(name, contents: Set(contents), run: run ?? store.run, now: store.now)
+        try store.index.courseLists.finish(name, contents: Set(contents), run: run ?? store.run, now: store.now)
     }
 
     /// The lecture that a link turns out to lead to.
@@ -37,12 +37,12 @@ import Testing
         let lease = try store.lease(link)
         var facts = ContentFacts()
         facts.key = try store.item(other).content.key
-        #expect(try store.index.setFacts(lease, facts, now: store.now) == other)
-        try store.index.merge(lease, into: other)
+        #expect(try store.index.contents.setFacts(lease, facts, now: store.now) == other)
+        try store.index.contents.merge(lease, into: other)
     }
 
     private func gone(_ lists: String..., in store: StoreFixture) throws -> [ContentID] {
-        try store.index.contentsGone(from: lists, before: store.now).gone
+        try store.index.courseLists.contentsGone(from: lists, before: store.now).gone
     }
 
     @Test func `what a list no longer names has left it, and what reappears has not`() throws {
@@ -53,9 +53,9 @@ import Testing
             try read("list", a, in: store)
             #expect(try gone("list", in: store) == [b])
             #expect(try gone("other", in: store).isEmpty)
-            #expect(try store.index.contentsGone(from: ["list"], before: store.now).named == 2)
+            #expect(try store.index.courseLists.contentsGone(from: ["list"], before: store.now).named == 2)
             let before = Timestamp(milliseconds: store.now.milliseconds - 1)
-            #expect(try store.index.contentsGone(from: ["list"], before: before).gone.isEmpty)
+            #expect(try store.index.courseLists.contentsGone(from: ["list"], before: before).gone.isEmpty)
             try read("list", a, b, in: store)
             #expect(try gone("list", in: store).isEmpty)
         }
@@ -66,14 +66,14 @@ import Testing
             let (a, b) = (try store.completed("a"), try store.completed("b"))
             try read("A", a, b, in: store)
             // The run ends before B is finished.
-            try store.index.addToCourseList("B", contents: [b])
+            try store.index.courseLists.add(to: "B", contents: [b])
             let read = try store.index.connection.first("SELECT read_ms FROM course_list WHERE name = 'B'") {
                 $0.int64(0)
             }
             #expect(read == 0)
             try self.read("A", a, in: store)
             #expect(try gone("A", "B", in: store).isEmpty, "B names it")
-            try store.index.addToCourseList("A", contents: [a])
+            try store.index.courseLists.add(to: "A", contents: [a])
             #expect(try finish("B", [], store) == 0)
             #expect(try gone("A", "B", in: store) == [b])
         }
@@ -86,7 +86,7 @@ import Testing
             let fresh = try link("fresh", store)
             #expect(try read("list", a, fresh, in: store) == 1)
             #expect(try gone("list", in: store).isEmpty)
-            #expect(try store.index.contentsGone(from: ["list"], before: store.now).named == 3)
+            #expect(try store.index.courseLists.contentsGone(from: ["list"], before: store.now).named == 3)
 
             try lead(fresh, to: b, store)
             #expect(try finish("list", [a, fresh], store) == 0)
@@ -100,11 +100,11 @@ import Testing
         try StoreFixture.with { store in
             let (a, b) = (try store.completed("a"), try store.completed("b"))
             for list in ["A", "B"] { try read(list, a, b, in: store) }
-            let run = try store.index.beginRun(owner: store.owner, command: "", now: store.now)
+            let run = try store.index.owners.beginRun(owner: store.owner, command: "", now: store.now)
             let links = [try link("one", store), try link("two", store)]
             for (list, link) in zip(["A", "B"], links) {
-                try store.index.join(run, content: link)
-                try store.index.addToCourseList(list, contents: [link])
+                try store.index.owners.join(run, content: link)
+                try store.index.courseLists.add(to: list, contents: [link])
             }
             // The second replaces the first as the source of the lecture.
             for link in links { try lead(link, to: a, store) }
@@ -125,18 +125,19 @@ import Testing
                 func some() -> [ContentID] { contents.filter { _ in generator.next() % 3 > 0 } }
                 // C is not part of this run, or is and was not read to its end.
                 let named = ["A": some(), "B": some()]
-                var reading = SQLiteDownloadIndex.AssumedReading(time: store.now)
+                var reading = CourseListRows.AssumedReading(time: store.now)
                 reading.named = Set(named.values.joined())
                 if round % 5 == 4 { reading.kept = [contents[round % 8]] }
                 let before = store.now + (.zero - keep)
-                let assumed = try store.index.contentsGone(from: ["A", "B"], before: before, assuming: reading)
+                let assumed = try store.index.courseLists.contentsGone(
+                    from: ["A", "B"], before: before, assuming: reading)
 
-                if round % 5 == 4 { try store.index.addToCourseList("", contents: [contents[round % 8]]) }
+                if round % 5 == 4 { try store.index.courseLists.add(to: "", contents: [contents[round % 8]]) }
                 for (list, contents) in named {
-                    try store.index.addToCourseList(list, contents: contents)
+                    try store.index.courseLists.add(to: list, contents: contents)
                     _ = try finish(list, contents, store)
                 }
-                let recorded = try store.index.contentsGone(from: ["A", "B"], before: before)
+                let recorded = try store.index.courseLists.contentsGone(from: ["A", "B"], before: before)
                 #expect(assumed == recorded, "round \(round)")
                 _ = try round % 4 == 0 ? finish(lists[2], some(), store) : 0
                 if round % 5 == 4 { try store.index.connection.execute("DELETE FROM course_list WHERE name = ''") }
@@ -149,13 +150,13 @@ import Testing
             let (a, b, sample) = (try store.completed("a"), try store.completed("b"), try store.leased("sample"))
             var facts = ContentFacts()
             facts.type = .sample
-            #expect(try store.index.setFacts(sample, facts, now: store.now) == nil)
+            #expect(try store.index.contents.setFacts(sample, facts, now: store.now) == nil)
             try read("list", a, b, sample.content, in: store)
             try read("list", in: store)
             #expect(try gone("list", in: store) == [a, b])
             let keys = [try ContentKey("unknown"), try ContentKey("a")]
-            #expect(try store.index.requestRemoval(of: keys, now: store.now) == [nil, keys[1]])
-            #expect(try store.index.contentsToRemove(limit: 9) == [a])
+            #expect(try store.index.targets.requestRemoval(of: keys, now: store.now) == [nil, keys[1]])
+            #expect(try store.index.contents.contentsToRemove(limit: 9) == [a])
             #expect(try gone("list", in: store) == [b])
         }
     }

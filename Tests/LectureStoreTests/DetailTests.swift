@@ -21,24 +21,24 @@ import Testing
         let lease = try store.leased(name)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
         let requests = roles.map { ResourceRequest(role: $0, name: "", urls: ["http://127.0.0.1/\(name)-\($0.name)"]) }
-        let version = try store.index.beginVersion(lease, requests: requests, now: store.now)
-        for var resource in try store.index.resources(version) {
+        let version = try store.index.versions.beginVersion(lease, requests: requests, now: store.now)
+        for var resource in try store.index.versions.resources(version) {
             resource.state = .planned
             resource.path = "media/\(name)-\(resource.role.name)"
             (resource.total, resource.chunkBytes) = (1_000, 1_000)
-            try store.index.updateResource(lease, resource)
+            try store.index.resources.updateResource(lease, resource)
             if resource.role == .media || finalized.contains(resource.role) {
-                try store.index.markCommitted(
+                try store.index.resources.markCommitted(
                     lease, resource.id, StoreFixture.chunks(0..<1), bytes: 1_000, now: store.now)
             }
         }
-        for var resource in try store.index.resources(version)
+        for var resource in try store.index.versions.resources(version)
         where resource.role == .media || finalized.contains(resource.role) {
             resource.state = .finalized
-            try store.index.updateResource(lease, resource)
+            try store.index.resources.updateResource(lease, resource)
         }
-        try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
-        try store.index.release(lease)
+        try store.index.versions.completeVersion(lease, version, sha256: nil, now: store.now)
+        try store.index.owners.release(lease)
         return lease.content
     }
 
@@ -111,33 +111,33 @@ import Testing
             let queries = try store.queries()
             func points() throws -> [Duration] { try details(queries).map(\.resumePoint) }
             #expect(try points() == [.zero, .zero])
-            try store.index.setResumePoint(b, .milliseconds(61_500))
+            try store.index.contents.setResumePoint(b, .milliseconds(61_500))
             #expect(try points() == [.zero, .milliseconds(61_500)])
             let version = try queries.dataVersion()
-            try store.index.setResumePoint(b, .milliseconds(61_500))
+            try store.index.contents.setResumePoint(b, .milliseconds(61_500))
             #expect(try queries.dataVersion() == version, "the same again writes nothing")
-            try store.index.setResumePoint(b, .seconds(7))
-            try store.index.setResumePoint(a, .seconds(Int64.max))
+            try store.index.contents.setResumePoint(b, .seconds(7))
+            try store.index.contents.setResumePoint(a, .seconds(Int64.max))
             #expect(try points() == [.milliseconds(Int64.max), .seconds(7)])
-            try store.index.setResumePoint(a, .seconds(-4))
+            try store.index.contents.setResumePoint(a, .seconds(-4))
             #expect(try points() == [.zero, .seconds(7)])
             try store.index.connection.execute("DELETE FROM content WHERE id = ?", b)
             #expect(try points() == [.zero])
             let left = try store.index.connection.first("SELECT count(*) FROM resume_point") { $0.int(0) }
             #expect(left == 0)
-            #expect(lectureError { try store.index.setResumePoint(b, .seconds(1)) }?.code == .storeFailed)
+            #expect(lectureError { try store.index.contents.setResumePoint(b, .seconds(1)) }?.code == .storeFailed)
         }
     }
 
     @Test func aContentThatTurnsOutToBeAnotherLeavesItItsPlace() throws {
         try StoreFixture.with { store in
             let (known, link) = (try store.add("known"), try store.leased("link"))
-            try store.index.setResumePoint(link.content, .seconds(30))
-            try store.index.merge(link, into: known)
+            try store.index.contents.setResumePoint(link.content, .seconds(30))
+            try store.index.contents.merge(link, into: known)
             #expect(try details(try store.queries()).map(\.resumePoint) == [.seconds(30)])
             let again = try store.leased("again")
-            try store.index.setResumePoint(again.content, .seconds(99))
-            try store.index.merge(again, into: known)
+            try store.index.contents.setResumePoint(again.content, .seconds(99))
+            try store.index.contents.merge(again, into: known)
             #expect(try details(try store.queries()).map(\.resumePoint) == [.seconds(30)])
         }
     }
@@ -158,7 +158,7 @@ import Testing
             #expect(try queries.folders(below: "") == ["maths"])
             #expect(try queries.folders(below: "maths") == ["first year"])
             #expect(try details(queries, sort: .folder).map(\.content.key.text).first == "downloading")
-            try index.setResumePoint(row.id, .seconds(1))
+            try index.contents.setResumePoint(row.id, .seconds(1))
             #expect(try queries.detail(row.content.key, withLicence: false)?.resumePoint == .seconds(1))
             #expect(try queries.detail(try ContentKey("unknown"), withLicence: true) == nil)
             _ = directory

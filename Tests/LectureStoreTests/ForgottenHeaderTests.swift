@@ -43,7 +43,7 @@ import Testing
     func `they are gone once the lecture is removed`(padding: Int) throws {
         try StoreFixture.with { store in
             for lecture in try Self.add(store, padding: padding) {
-                try store.index.deleteContent(try store.lease(lecture))
+                try store.index.contents.deleteContent(try store.lease(lecture))
             }
             #expect(try Self.isThere(store) == [false, false])
         }

@@ -148,7 +148,7 @@ import Testing
             let frozen = OutboxFixture.frozen("one", [sealed])
             _ = try outbox.begin(frozen, rest: [leased], target: box.target, owner: owner, now: box.now)
             #expect(try box.outbox.claim(box.target, owner: box.owner, limit: 9, now: box.now).isEmpty)
-            try index.dismissOwner(owner, now: box.now)
+            try index.owners.dismissOwner(owner, now: box.now)
             #expect(try box.outbox.planRows(box.target, queues: 9, rows: 9).map(\.id) == [leased])
             let claimed = try box.outbox.claim(box.target, owner: box.owner, limit: 9, now: box.now)
             #expect(claimed.map(\.frozen) == [frozen])
@@ -165,7 +165,7 @@ import Testing
             let frozen = OutboxFixture.frozen("one", [first])
             let inFlightBatch = try outbox.begin(frozen, rest: [second], target: box.target, owner: owner, now: box.now)
             try outbox.settle(inFlightBatch, [first], dead: nil, answer: box.answer(200), now: box.now)
-            try index.dismissOwner(owner, now: box.now)
+            try index.owners.dismissOwner(owner, now: box.now)
             #expect(try box.inFlightBatches() == 0)
             #expect(try box.outbox.planRows(box.target, queues: 9, rows: 9).map(\.id) == [second])
         }

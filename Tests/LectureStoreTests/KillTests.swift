@@ -16,17 +16,17 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let now = Timestamp(milliseconds: 0)
             let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
-            try index.setSetting("committed", "1")
+            try index.settings.set("committed", "1")
             try index.transaction {
-                try index.setSetting("open", "1")
+                try index.settings.set("open", "1")
                 kill(getpid(), SIGKILL)
             }
         }
         let location = StoreLocation(directory: path)
         #expect(try StoreMaintenance.check(location) == [])
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 0))
-        #expect(try index.setting("committed") == "1")
-        #expect(try index.setting("open") == nil)
+        #expect(try index.settings.value(of: "committed") == "1")
+        #expect(try index.settings.value(of: "open") == nil)
     }
 
     @Test func whatAKilledProcessHadLeasedIsFreeOnceItIsDismissed() async throws {
@@ -35,27 +35,27 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let now = Timestamp(milliseconds: 0)
             let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
-            let owner = try index.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
+            let owner = try index.owners.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
             let request = DownloadRequest(url: "http://127.0.0.1/a")
             let key = try ContentKey("a")
-            let id = try index.enqueue(
+            let id = try index.requests.enqueue(
                 request, source: RequestSource(derivedKey: key, identity: [1], isGateway: false), check: .list, now: now
             ).id
-            let item = try #require(try index.claim(content: id, owner: owner, now: now))
-            try index.setStatus(item.lease, ItemStatus(.downloading), now: now)
+            let item = try #require(try index.owners.claim(content: id, owner: owner, now: now))
+            try index.contents.setStatus(item.lease, ItemStatus(.downloading), now: now)
             kill(getpid(), SIGKILL)
         }
         let now = Timestamp(milliseconds: 1)
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
-        let dead = try #require(try index.owners().first)
-        let owner = try index.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
+        let dead = try #require(try index.owners.all().first)
+        let owner = try index.owners.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
         #expect(owner != dead)
         let key = try ContentKey("a")
-        let id = try #require(try index.item(key)).id
-        #expect(try index.claim(content: id, owner: owner, now: now) == nil)
-        try index.dismissOwner(dead, now: now)
-        #expect(try index.item(key)?.content.state == .queued)
-        #expect(try index.claim(content: id, owner: owner, now: now)?.fence == 2)
+        let id = try #require(try index.contents.item(key)).id
+        #expect(try index.owners.claim(content: id, owner: owner, now: now) == nil)
+        try index.owners.dismissOwner(dead, now: now)
+        #expect(try index.contents.item(key)?.content.state == .queued)
+        #expect(try index.owners.claim(content: id, owner: owner, now: now)?.fence == 2)
     }
 
     /// Every step of creating a store, killed after a number of written bytes: the limit on the size of a file ends the

@@ -12,21 +12,21 @@ import Testing
             try store.add("a")
             try store.add("b") { $0.priority = 5 }
             try store.add("c")
-            let first = try store.index.claim(run: store.run, owner: store.owner, limit: 2, now: store.now)
+            let first = try store.index.owners.claim(run: store.run, owner: store.owner, limit: 2, now: store.now)
             #expect(first.map(\.content.key.text) == ["b", "a"])
             #expect(first.allSatisfy { $0.fence == 1 })
-            let second = try store.index.claim(run: store.run, owner: store.owner, limit: 2, now: store.now)
+            let second = try store.index.owners.claim(run: store.run, owner: store.owner, limit: 2, now: store.now)
             #expect(second.map(\.content.key.text) == ["c"])
-            #expect(try store.index.claim(run: store.run, owner: store.owner, limit: 2, now: store.now).isEmpty)
-            #expect(try store.index.claim(run: store.run, owner: store.owner, limit: 0, now: store.now).isEmpty)
+            #expect(try store.index.owners.claim(run: store.run, owner: store.owner, limit: 2, now: store.now).isEmpty)
+            #expect(try store.index.owners.claim(run: store.run, owner: store.owner, limit: 0, now: store.now).isEmpty)
         }
     }
 
     @Test func aClaimLooksOnlyAtItsOwnRun() throws {
         try StoreFixture.with { store in
             try store.add("mine")
-            let other = try store.index.beginRun(owner: store.owner, command: "other", now: store.now)
-            #expect(try store.index.claim(run: other, owner: store.owner, limit: 9, now: store.now).isEmpty)
+            let other = try store.index.owners.beginRun(owner: store.owner, command: "other", now: store.now)
+            #expect(try store.index.owners.claim(run: other, owner: store.owner, limit: 9, now: store.now).isEmpty)
         }
     }
 
@@ -35,10 +35,10 @@ import Testing
             try store.index.transaction {
                 for number in 0..<300 { try store.add("foreign\(number)") }
             }
-            let run = try store.index.beginRun(owner: store.owner, command: "small", now: store.now)
-            for name in ["x", "y"] { try store.index.join(run, content: try store.add(name)) }
-            #expect(try store.index.waiting(run: run, owner: store.owner).queued == 2)
-            let claimed = try store.index.claim(run: run, owner: store.owner, limit: 5, now: store.now)
+            let run = try store.index.owners.beginRun(owner: store.owner, command: "small", now: store.now)
+            for name in ["x", "y"] { try store.index.owners.join(run, content: try store.add(name)) }
+            #expect(try store.index.owners.waiting(run: run, owner: store.owner).queued == 2)
+            let claimed = try store.index.owners.claim(run: run, owner: store.owner, limit: 5, now: store.now)
             #expect(claimed.map(\.content.key.text) == ["x", "y"])
         }
     }
@@ -47,15 +47,15 @@ import Testing
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             let next = store.now + .seconds(60)
-            try store.index.setStatus(
+            try store.index.contents.setStatus(
                 lease, ItemStatus(.queued, attempts: 2, nextAttempt: next, waitSet: store.now), now: store.now)
-            try store.index.release(lease)
+            try store.index.owners.release(lease)
             func claimable(at time: Timestamp) throws -> Bool {
-                let items = try store.index.claim(run: store.run, owner: store.owner, limit: 1, now: time)
-                for item in items { try store.index.release(item.lease) }
+                let items = try store.index.owners.claim(run: store.run, owner: store.owner, limit: 1, now: time)
+                for item in items { try store.index.owners.release(item.lease) }
                 return !items.isEmpty
             }
-            #expect(try store.index.nextDue(run: store.run) == next)
+            #expect(try store.index.owners.nextDue(run: store.run) == next)
             #expect(try !claimable(at: store.now + .seconds(59)))
             #expect(try claimable(at: next))
             #expect(try !claimable(at: store.now + .seconds(-59)))
@@ -67,17 +67,18 @@ import Testing
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             let other = try store.another()
-            #expect(try other.index.claim(content: lease.content, owner: other.owner, now: store.now) == nil)
+            #expect(try other.index.owners.claim(content: lease.content, owner: other.owner, now: store.now) == nil)
             #expect(try store.queries().leaseOwner(try ContentKey("a")) == store.owner)
             let owner = try #require(try store.queries().owners().first { $0.id == store.owner })
             #expect(owner.pid == 4711 && owner.leases == 1)
-            let waiting = try store.index.waiting(run: store.run, owner: other.owner)
+            let waiting = try store.index.owners.waiting(run: store.run, owner: other.owner)
             #expect(waiting.queued == 0)
             #expect(waiting.leasedElsewhere == 1)
-            #expect(try store.index.waiting(run: store.run, owner: store.owner).leasedElsewhere == 0)
-            try store.index.release(lease)
+            #expect(try store.index.owners.waiting(run: store.run, owner: store.owner).leasedElsewhere == 0)
+            try store.index.owners.release(lease)
             #expect(try store.queries().leaseOwner(try ContentKey("a")) == nil)
-            let next = try #require(try other.index.claim(content: lease.content, owner: other.owner, now: store.now))
+            let next = try #require(
+                try other.index.owners.claim(content: lease.content, owner: other.owner, now: store.now))
             #expect(next.fence == lease.fence + 1)
         }
     }
@@ -85,40 +86,43 @@ import Testing
     @Test func anUnwantedLectureIsNotClaimed() throws {
         try StoreFixture.with { store in
             let id = try store.add("a")
-            _ = try store.index.setTargetState(try ContentKey("a"), .remove, now: store.now)
-            #expect(try store.index.claim(run: store.run, owner: store.owner, limit: 1, now: store.now).isEmpty)
-            #expect(try store.index.claim(content: id, owner: store.owner, now: store.now) != nil)
+            _ = try store.index.targets.setTargetState(try ContentKey("a"), .remove, now: store.now)
+            #expect(try store.index.owners.claim(run: store.run, owner: store.owner, limit: 1, now: store.now).isEmpty)
+            #expect(try store.index.owners.claim(content: id, owner: store.owner, now: store.now) != nil)
         }
     }
 
     @Test func whatADeadOwnerHadInFlightIsQueuedAgain() throws {
         try StoreFixture.with { store in
             let other = try store.another()
-            let run = try other.index.beginRun(owner: other.owner, command: "", now: store.now)
+            let run = try other.index.owners.beginRun(owner: other.owner, command: "", now: store.now)
             for (name, state) in [("a", ItemState.loading), ("b", .downloading), ("c", .verifying), ("d", .removing)] {
                 let id = try store.add(name)
-                try other.index.join(run, content: id)
-                let item = try #require(try other.index.claim(content: id, owner: other.owner, now: store.now))
-                try other.index.setStatus(item.lease, ItemStatus(state), now: store.now)
+                try other.index.owners.join(run, content: id)
+                let item = try #require(try other.index.owners.claim(content: id, owner: other.owner, now: store.now))
+                try other.index.contents.setStatus(item.lease, ItemStatus(state), now: store.now)
             }
-            try store.index.dismissOwner(other.owner, now: store.now)
-            #expect(try store.index.owners() == [store.owner])
-            let states = try ["a", "b", "c", "d"].map { try store.index.item(try ContentKey($0))?.content.state }
+            try store.index.owners.dismissOwner(other.owner, now: store.now)
+            #expect(try store.index.owners.all() == [store.owner])
+            let states = try ["a", "b", "c", "d"].map {
+                try store.index.contents.item(try ContentKey($0))?.content.state
+            }
             #expect(states == [.queued, .queued, .queued, .removing])
-            #expect(try store.index.claim(run: store.run, owner: store.owner, limit: 9, now: store.now).count == 3)
-            #expect(lectureError { _ = try store.index.summary(run) } == nil)
-            #expect(try store.index.summary(run).counts.isEmpty)
+            #expect(
+                try store.index.owners.claim(run: store.run, owner: store.owner, limit: 9, now: store.now).count == 3)
+            #expect(lectureError { _ = try store.index.owners.summary(run) } == nil)
+            #expect(try store.index.owners.summary(run).counts.isEmpty)
         }
     }
 
     @Test func anOwnerMayGiveAllItsLeasesBack() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
-            try store.index.setStatus(lease, ItemStatus(.downloading), now: store.now)
-            try store.index.requeueLeases(of: store.owner, now: store.now)
+            try store.index.contents.setStatus(lease, ItemStatus(.downloading), now: store.now)
+            try store.index.owners.requeueLeases(of: store.owner, now: store.now)
             #expect(try store.item(lease.content).content.state == .queued)
-            #expect(lectureError { try store.index.release(lease) }?.code == .leaseLost)
-            #expect(try store.index.owners() == [store.owner])
+            #expect(lectureError { try store.index.owners.release(lease) }?.code == .leaseLost)
+            #expect(try store.index.owners.all() == [store.owner])
         }
     }
 
@@ -134,22 +138,28 @@ import Testing
         var facts = ContentFacts()
         facts.key = key
         return [
-            ("release", { try index.release(old) }),
-            ("setStatus", { try index.setStatus(old, ItemStatus(.downloading), now: now) }),
-            ("setFacts", { _ = try index.setFacts(old, facts, now: now) }),
-            ("merge", { try index.merge(old, into: old.content) }),
-            ("deleteContent", { try index.deleteContent(old) }),
-            ("beginVersion", { _ = try index.beginVersion(old, requests: [], now: now) }),
-            ("discardVersion", { _ = try index.discardVersion(old, version) }),
-            ("updateResource", { try index.updateResource(old, resource) }),
+            ("release", { try index.owners.release(old) }),
+            ("setStatus", { try index.contents.setStatus(old, ItemStatus(.downloading), now: now) }),
+            ("setFacts", { _ = try index.contents.setFacts(old, facts, now: now) }),
+            ("merge", { try index.contents.merge(old, into: old.content) }),
+            ("deleteContent", { try index.contents.deleteContent(old) }),
+            ("beginVersion", { _ = try index.versions.beginVersion(old, requests: [], now: now) }),
+            ("discardVersion", { _ = try index.versions.discardVersion(old, version) }),
+            ("updateResource", { try index.resources.updateResource(old, resource) }),
             (
                 "markCommitted",
-                { try index.markCommitted(old, resource.id, StoreFixture.chunks([5]), bytes: 1_000, now: now) }
+                {
+                    try index.resources.markCommitted(
+                        old, resource.id, StoreFixture.chunks([5]), bytes: 1_000, now: now)
+                }
             ),
-            ("markUncommitted", { try index.markUncommitted(old, resource.id, chunks: [0], bytes: 1_000) }),
-            ("completeVersion", { try index.completeVersion(old, version, sha256: nil, now: now) }),
-            ("reopenVersion", { try index.reopenVersion(old, version, now: now) }),
-            ("replaceURLLeases", { try index.replaceURLLeases(old, resource.id, urls: ["x"], expires: nil, now: now) }),
+            ("markUncommitted", { try index.resources.markUncommitted(old, resource.id, chunks: [0], bytes: 1_000) }),
+            ("completeVersion", { try index.versions.completeVersion(old, version, sha256: nil, now: now) }),
+            ("reopenVersion", { try index.versions.reopenVersion(old, version, now: now) }),
+            (
+                "replaceURLLeases",
+                { try index.servers.replaceURLLeases(old, resource.id, urls: ["x"], expires: nil, now: now) }
+            ),
         ]
     }
 
@@ -166,10 +176,11 @@ import Testing
     @Test func aWriteWithAnOldFenceChangesNothing() throws {
         try StoreFixture.with { store in
             let (old, version, resource) = try store.planned("a")
-            try store.index.markCommitted(old, resource.id, StoreFixture.chunks([0, 1]), bytes: 2_000, now: store.now)
-            try store.index.release(old)
+            try store.index.resources.markCommitted(
+                old, resource.id, StoreFixture.chunks([0, 1]), bytes: 2_000, now: store.now)
+            try store.index.owners.release(old)
             let other = try store.another()
-            _ = try #require(try other.index.claim(content: old.content, owner: other.owner, now: store.now))
+            _ = try #require(try other.index.owners.claim(content: old.content, owner: other.owner, now: store.now))
             let before = try picture(store)
             for (name, write) in Self.writes(store, old, version, resource) {
                 #expect(lectureError(write)?.code == .leaseLost, "\(name)")
@@ -181,7 +192,7 @@ import Testing
     @Test func aWriteAfterTheLeaseWasGivenBackChangesNothing() throws {
         try StoreFixture.with { store in
             let (old, version, resource) = try store.planned("a")
-            try store.index.release(old)
+            try store.index.owners.release(old)
             let before = try picture(store)
             for (name, write) in Self.writes(store, old, version, resource) {
                 #expect(lectureError(write)?.code == .leaseLost, "\(name)")
@@ -196,13 +207,13 @@ import Testing
             for reason in StopReason.allCases {
                 let lease = try store.leased(reason.name)
                 let status = ItemStatus(.stopped, stopReason: reason, nextAttempt: next, waitSet: store.now)
-                try store.index.setStatus(lease, status, now: store.now)
-                try store.index.release(lease)
+                try store.index.contents.setStatus(lease, status, now: store.now)
+                try store.index.owners.release(lease)
             }
-            #expect(try store.index.nextDue(run: store.run) == next)
-            #expect(try store.index.requeueDue(run: store.run, now: store.now) == 0)
-            #expect(try store.index.requeueDue(run: store.run, now: next) == 6)
-            let summary = try store.index.summary(store.run)
+            #expect(try store.index.owners.nextDue(run: store.run) == next)
+            #expect(try store.index.owners.requeueDue(run: store.run, now: store.now) == 0)
+            #expect(try store.index.owners.requeueDue(run: store.run, now: next) == 6)
+            let summary = try store.index.owners.summary(store.run)
             #expect(summary.counts == [.queued: 6, .stopped: 2])
             #expect(summary.stops == [.user: 1, .licenceRefused: 1])
         }
@@ -210,9 +221,9 @@ import Testing
 
     @Test func aQueuedItemWithoutAWaitIsDueSinceTheEpoch() throws {
         try StoreFixture.with { store in
-            #expect(try store.index.nextDue(run: store.run) == nil)
+            #expect(try store.index.owners.nextDue(run: store.run) == nil)
             try store.add("a")
-            #expect(try store.index.nextDue(run: store.run) == Timestamp(milliseconds: 0))
+            #expect(try store.index.owners.nextDue(run: store.run) == Timestamp(milliseconds: 0))
         }
     }
 
@@ -220,12 +231,12 @@ import Testing
         try StoreFixture.with { store in
             for name in ["queued", "paused", "cancelled", "removed"] { try store.add(name) }
             try store.completed("done")
-            _ = try store.index.setTargetState(try ContentKey("paused"), .pause, now: store.now)
-            _ = try store.index.setTargetState(try ContentKey("cancelled"), .cancel, now: store.now)
-            _ = try store.index.setTargetState(try ContentKey("removed"), .remove, now: store.now)
-            let run = try store.index.beginRun(owner: store.owner, command: "resume", now: store.now)
-            #expect(try store.index.joinUnfinished(run) == 1)
-            #expect(try store.index.contents(run, state: .queued, limit: 9).map(\.key.text) == ["queued"])
+            _ = try store.index.targets.setTargetState(try ContentKey("paused"), .pause, now: store.now)
+            _ = try store.index.targets.setTargetState(try ContentKey("cancelled"), .cancel, now: store.now)
+            _ = try store.index.targets.setTargetState(try ContentKey("removed"), .remove, now: store.now)
+            let run = try store.index.owners.beginRun(owner: store.owner, command: "resume", now: store.now)
+            #expect(try store.index.owners.joinUnfinished(run) == 1)
+            #expect(try store.index.owners.contents(run, state: .queued, limit: 9).map(\.key.text) == ["queued"])
         }
     }
 
@@ -233,8 +244,8 @@ import Testing
         try StoreFixture.with { store in
             let lease = try store.leased("a")
             _ = try store.leased("b")
-            _ = try store.index.setTargetState(try ContentKey("a"), .pause, now: store.now)
-            let changed = try store.index.changedTargetStates(owner: store.owner)
+            _ = try store.index.targets.setTargetState(try ContentKey("a"), .pause, now: store.now)
+            let changed = try store.index.owners.changedTargetStates(owner: store.owner)
             #expect(changed.map(\.0) == [lease.content])
             #expect(changed.map(\.1) == [.pause])
         }

@@ -99,7 +99,7 @@ import Testing
             try store.ledger.renewals.claim(run, owner: store.owner, limit: 9, now: now).map(\.key.text) == ["ended"])
         progress = try store.ledger.renewals.progress(run)
         #expect(progress.wanted == 0 && progress.elsewhere == 1 && progress.nextDue == nil)
-        try store.index.dismissOwner(other.owner, now: now)
+        try store.index.owners.dismissOwner(other.owner, now: now)
         progress = try store.ledger.renewals.progress(run)
         #expect(progress.wanted == 1 && progress.elsewhere == 0)
         #expect(progress.nextDue == Timestamp(milliseconds: 0))
@@ -192,7 +192,7 @@ import Testing
         let other = try store.another()
         #expect(try other.ledger.callbacks.claim(owner: other.owner, limit: 9, now: now).map(\.key.text) == ["late"])
         #expect(try store.ledger.callbacks.nextDue() == nil)
-        try store.index.dismissOwner(other.owner, now: now)
+        try store.index.owners.dismissOwner(other.owner, now: now)
         let second = try #require(try store.ledger.callbacks.claim(owner: store.owner, limit: 9, now: now).first)
         try store.ledger.callbacks.settle(second.id)
         try store.ledger.callbacks.postpone(

@@ -25,7 +25,7 @@ final class LedgerFixture {
         index = try SQLiteDownloadIndex(opening: location, now: now)
         self.authenticator = try authenticator ?? Self.device()
         ledger = try SQLiteLicenceLedger(index: index, authenticator: self.authenticator)
-        owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: now)
+        owner = try index.owners.registerOwner(pid: 1, bootID: "boot", command: "test", now: now)
     }
 
     static func device() throws -> LedgerAuthenticator { try LedgerAuthenticator(try DeviceKey.generate()) }
@@ -35,7 +35,7 @@ final class LedgerFixture {
     /// Another process with the same device's key.
     func another() throws -> (index: SQLiteDownloadIndex, ledger: SQLiteLicenceLedger, owner: OwnerID) {
         let index = try SQLiteDownloadIndex(opening: location, now: now)
-        let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "other", now: now)
+        let owner = try index.owners.registerOwner(pid: 2, bootID: "boot", command: "other", now: now)
         return (index, try SQLiteLicenceLedger(index: index, authenticator: authenticator), owner)
     }
 
@@ -85,7 +85,7 @@ final class LedgerFixture {
 
     @discardableResult
     func addContent(_ name: String) throws -> ContentID {
-        try index.enqueue(
+        try index.requests.enqueue(
             DownloadRequest(url: "http://127.0.0.1/\(name)"),
             source: RequestSource(
                 derivedKey: try ContentKey(name), identity: Array("identity of \(name)".utf8), isGateway: false),

@@ -245,12 +245,12 @@ import Testing
                 try store.index.connection.execute(
                     "UPDATE content SET state = 0, completed_ms = NULL, stop_reason = NULL, error_code = NULL")
             }
-            #expect(try store.index.joinUnfinished(store.run) == 20_000)
-            let claimed = try store.index.claim(run: store.run, owner: store.owner, limit: 16, now: store.now)
+            #expect(try store.index.owners.joinUnfinished(store.run) == 20_000)
+            let claimed = try store.index.owners.claim(run: store.run, owner: store.owner, limit: 16, now: store.now)
             #expect(claimed.count == 16)
             #expect(claimed.allSatisfy { $0.content.priority == 2 })
             #expect(claimed.map(\.content.position) == claimed.map(\.content.position).sorted())
-            let waiting = try store.index.waiting(run: store.run, owner: store.owner)
+            let waiting = try store.index.owners.waiting(run: store.run, owner: store.owner)
             #expect(waiting.queued == 20_000 - 16)
             try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
         }

@@ -26,6 +26,6 @@ import Testing
         let ending = try await ChildProcess.run(
             Places.command("python3"), ["-c", Self.program, "\(directory.path)/lecturekit.db"])
         #expect(ending.text == "locked\n", "\(ending.errorText)")
-        #expect(try writer.owners().isEmpty)
+        #expect(try writer.owners.all().isEmpty)
     }
 }

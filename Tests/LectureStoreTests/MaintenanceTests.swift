@@ -79,7 +79,7 @@ import Testing
         let copy = StoreLocation(directory: directory.path)
         #expect(try SQLiteContentQueries(opening: copy).count(ContentFilter()) == 1)
         let index = try SQLiteDownloadIndex(opening: copy, now: Timestamp(milliseconds: 0))
-        #expect(try index.item(try ContentKey("committed")) != nil)
+        #expect(try index.contents.item(try ContentKey("committed")) != nil)
     }
 
     @Test func aBackupReplacesNoFileAndNeedsItsDirectory() throws {

@@ -23,7 +23,7 @@ import Testing
             // The log grows until the child dies.
             try index.connection.execute("PRAGMA wal_autocheckpoint = 0")
             let outbox = SQLiteOutbox(index: index)
-            let owner = try index.registerOwner(pid: 1, bootID: "", command: "", now: now)
+            let owner = try index.owners.registerOwner(pid: 1, bootID: "", command: "", now: now)
             let target = try outbox.target(OutboxFixture.address)
             let log = unsafe open(acks, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             func report(_ word: String) {
@@ -72,8 +72,8 @@ import Testing
     /// The next process takes over requests with an unknown outcome, with the same bytes.
     private static func takeOver(_ location: StoreLocation) throws {
         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1))
-        for owner in try index.owners() { try index.dismissOwner(owner, now: Timestamp(milliseconds: 1)) }
-        let owner = try index.registerOwner(pid: 2, bootID: "", command: "", now: Timestamp(milliseconds: 1))
+        for owner in try index.owners.all() { try index.owners.dismissOwner(owner, now: Timestamp(milliseconds: 1)) }
+        let owner = try index.owners.registerOwner(pid: 2, bootID: "", command: "", now: Timestamp(milliseconds: 1))
         let outbox = SQLiteOutbox(index: index)
         let target = try outbox.target(OutboxFixture.address)
         let inFlightBatches = try outbox.claim(target, owner: owner, limit: .max, now: Timestamp(milliseconds: 1))

@@ -234,9 +234,9 @@ import Testing
         let own: [InFlightBatchID] = try box.store.index.connection.query(
             "SELECT id FROM lms_flight WHERE owner_id = ?", walker.owner
         ) { $0.id(0) }
-        try walker.index.dismissOwner(walker.owner, now: box.now)
+        try walker.index.owners.dismissOwner(walker.owner, now: box.now)
         for inFlightBatch in own { world.orphan(inFlightBatch) }
-        walker.owner = try walker.index.registerOwner(pid: 9, bootID: "", command: "", now: box.now)
+        walker.owner = try walker.index.owners.registerOwner(pid: 9, bootID: "", command: "", now: box.now)
         walker.inFlightBatches = [:]
     }
 

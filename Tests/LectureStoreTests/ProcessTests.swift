@@ -19,7 +19,7 @@ import Testing
                     await #expect(processExitsWith: .success) { [path = path as String] in
                         let location = StoreLocation(directory: path)
                         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 0))
-                        _ = try index.registerOwner(
+                        _ = try index.owners.registerOwner(
                             pid: Int(getpid()), bootID: "", command: "", now: Timestamp(milliseconds: 0))
                     }
                 }
@@ -27,7 +27,7 @@ import Testing
             try await group.waitForAll()
         }
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: Timestamp(milliseconds: 0))
-        #expect(try index.owners().count == 6)
+        #expect(try index.owners.all().count == 6)
         let applied = try StoreMaintenance.info(StoreLocation(directory: path)).applied
         #expect(applied.count == MigrationCatalogue.entries.count)
     }
@@ -36,7 +36,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.file("store")
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: Timestamp(milliseconds: 0))
-        try index.setSetting("count", "0")
+        try index.settings.set("count", "0")
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
@@ -45,15 +45,15 @@ import Testing
                         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 0))
                         for _ in 0..<300 {
                             try index.transaction {
-                                let count = try #require(Int(try index.setting("count") ?? ""))
-                                try index.setSetting("count", String(count + 1))
+                                let count = try #require(Int(try index.settings.value(of: "count") ?? ""))
+                                try index.settings.set("count", String(count + 1))
                             }
                         }
                     }
                 }
             }
         }
-        #expect(try index.setting("count") == "600")
+        #expect(try index.settings.value(of: "count") == "600")
     }
 
     @Test func noContentIsClaimedByTwoProcesses() async throws {
@@ -62,12 +62,12 @@ import Testing
                 let location = StoreLocation(directory: path)
                 let now = Timestamp(milliseconds: 0)
                 let index = try SQLiteDownloadIndex(opening: location, now: now)
-                let owner = try index.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
-                let run = try index.beginRun(owner: owner, command: "", now: now)
-                _ = try index.joinUnfinished(run)
+                let owner = try index.owners.registerOwner(pid: Int(getpid()), bootID: "", command: "", now: now)
+                let run = try index.owners.beginRun(owner: owner, command: "", now: now)
+                _ = try index.owners.joinUnfinished(run)
                 var claimed: [String] = []
                 while true {
-                    let items = try index.claim(run: run, owner: owner, limit: 3, now: now)
+                    let items = try index.owners.claim(run: run, owner: owner, limit: 3, now: now)
                     if items.isEmpty { break }
                     claimed += items.map { "\($0.id.value) \($0.fence)" }
                 }
@@ -83,7 +83,7 @@ import Testing
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
         try index.transaction {
             for number in 0..<200 {
-                _ = try index.enqueue(
+                _ = try index.requests.enqueue(
                     DownloadRequest(url: "http://127.0.0.1/\(number)"),
                     source: RequestSource(
                         derivedKey: try ContentKey("\(number)"), identity: Array("\(number)".utf8), isGateway: false),

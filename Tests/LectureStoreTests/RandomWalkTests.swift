@@ -20,7 +20,7 @@ import Testing
         try StoreFixture.with { store in
             var dice = SeededGenerator(seed: seed)
             let other = try store.another()
-            let otherRun = try other.index.beginRun(owner: other.owner, command: "", now: store.now)
+            let otherRun = try other.index.owners.beginRun(owner: other.owner, command: "", now: store.now)
             var walkers = [
                 Walker(index: store.index, owner: store.owner, run: store.run),
                 Walker(index: other.index, owner: other.owner, run: otherRun),
@@ -52,29 +52,29 @@ import Testing
             var request = DownloadRequest(url: "http://127.0.0.1/\(name)")
             request.priority = Int.random(in: -2...2, using: &dice)
             let register = { [index = walker.index] in
-                try index.enqueue(
+                try index.requests.enqueue(
                     request, source: RequestSource(derivedKey: key, identity: Array(name.utf8), isGateway: false),
                     check: .list, now: now
                 ).id
             }
-            do { try walker.index.join(walker.run, content: try register()) } catch let error as LectureError {
+            do { try walker.index.owners.join(walker.run, content: try register()) } catch let error as LectureError {
                 // Only a lecture that another process is removing may be refused.
                 #expect(error.code == .storeBusy)
             }
         case 2, 3:
             let count = Int.random(in: 1...3, using: &dice)
-            let items = try walker.index.claim(run: walker.run, owner: walker.owner, limit: count, now: now)
+            let items = try walker.index.owners.claim(run: walker.run, owner: walker.owner, limit: count, now: now)
             walker.leases += items.map(\.lease)
         case 4:
             let targetState = try #require(TargetState.allCases.randomElement(using: &dice))
-            _ = try walker.index.setTargetState(key, targetState, now: now)
+            _ = try walker.index.targets.setTargetState(key, targetState, now: now)
         case 5:
-            _ = try walker.index.move(key, before: nil, toEnd: Bool.random(using: &dice))
-            _ = try walker.index.setPriority(key, Int.random(in: -2...2, using: &dice))
+            _ = try walker.index.targets.move(key, before: nil, toEnd: Bool.random(using: &dice))
+            _ = try walker.index.targets.setPriority(key, Int.random(in: -2...2, using: &dice))
         case 6:
-            _ = try walker.index.requeueDue(run: walker.run, now: now)
-            for content in try walker.index.contentsToRemove(limit: 1) {
-                if let item = try walker.index.claim(content: content, owner: walker.owner, now: now) {
+            _ = try walker.index.owners.requeueDue(run: walker.run, now: now)
+            for content in try walker.index.contents.contentsToRemove(limit: 1) {
+                if let item = try walker.index.owners.claim(content: content, owner: walker.owner, now: now) {
                     walker.leases.append(item.lease)
                 }
             }
@@ -90,41 +90,43 @@ import Testing
     private func work(
         _ lease: ContentLease, _ index: SQLiteDownloadIndex, _ now: Timestamp, _ dice: inout SeededGenerator
     ) throws {
-        guard let item = try index.item(lease.content) else { throw LectureError(.leaseLost) }
+        guard let item = try index.contents.item(lease.content) else { throw LectureError(.leaseLost) }
         if item.targetState == .remove {
-            try index.setStatus(lease, ItemStatus(.removing), now: now)
-            return try index.deleteContent(lease)
+            try index.contents.setStatus(lease, ItemStatus(.removing), now: now)
+            return try index.contents.deleteContent(lease)
         }
         if Int.random(in: 0..<6, using: &dice) == 0 {
             let reason = StopReason.allCases.randomElement(using: &dice)
             let wait = now + .milliseconds(Int.random(in: 0...20_000, using: &dice))
             if item.content.state != .completed {
                 let status = ItemStatus(.stopped, stopReason: reason, attempts: 1, nextAttempt: wait, waitSet: now)
-                try index.setStatus(lease, status, now: now)
+                try index.contents.setStatus(lease, status, now: now)
             }
-            return try index.release(lease)
+            return try index.owners.release(lease)
         }
         if item.content.state == .completed { return try repair(lease, item, index, now) }
-        guard let building = try index.building(lease.content) else {
-            _ = try index.beginVersion(lease, requests: [ResourceRequest(role: .media, name: "", urls: [])], now: now)
+        guard let building = try index.versions.building(lease.content) else {
+            _ = try index.versions.beginVersion(
+                lease, requests: [ResourceRequest(role: .media, name: "", urls: [])], now: now)
             return
         }
         var resource = try #require(building.resources.first)
         if resource.total == nil {
             (resource.state, resource.path, resource.total) = (.planned, "media/\(lease.content.value)", 4_500)
             resource.chunkBytes = 1_000
-            return try index.updateResource(lease, resource)
+            return try index.resources.updateResource(lease, resource)
         }
         if resource.committedChunks == 5 {
-            return try index.completeVersion(lease, building.version, sha256: nil, now: now)
+            return try index.versions.completeVersion(lease, building.version, sha256: nil, now: now)
         }
         switch Int.random(in: 0..<5, using: &dice) {
-        case 0: _ = try index.discardVersion(lease, building.version)
-        case 1: try index.markUncommitted(lease, resource.id, chunks: [0, 4], bytes: 1_500)
+        case 0: _ = try index.versions.discardVersion(lease, building.version)
+        case 1: try index.resources.markUncommitted(lease, resource.id, chunks: [0, 4], bytes: 1_500)
         default:
             let chunks = Set((0..<2).map { _ in Int.random(in: 0..<5, using: &dice) }).sorted()
             let bytes = chunks.reduce(0) { $0 + ($1 == 4 ? 500 : 1_000) }
-            try index.markCommitted(lease, resource.id, StoreFixture.chunks(chunks), bytes: UInt64(bytes), now: now)
+            try index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks(chunks), bytes: UInt64(bytes), now: now)
         }
     }
 
@@ -132,10 +134,10 @@ import Testing
         _ lease: ContentLease, _ item: ItemRecord, _ index: SQLiteDownloadIndex, _ now: Timestamp
     ) throws {
         let version = try #require(item.currentVersion)
-        let resource = try #require(try index.resources(version).first)
+        let resource = try #require(try index.versions.resources(version).first)
         try index.transaction {
-            try index.markUncommitted(lease, resource.id, chunks: [2], bytes: 1_000)
-            try index.reopenVersion(lease, version, now: now)
+            try index.resources.markUncommitted(lease, resource.id, chunks: [2], bytes: 1_000)
+            try index.versions.reopenVersion(lease, version, now: now)
         }
     }
 }

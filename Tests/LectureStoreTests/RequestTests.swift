@@ -36,9 +36,9 @@ import Testing
             #expect(item.content.added == store.now)
             #expect(item.content.state == .queued)
             #expect(!item.isLoaded && !item.isGateway)
-            #expect(try store.index.outputs(id).map(\.path) == ["/tmp/a.mp4"])
-            try store.index.deleteOutput(id, path: "/tmp/a.mp4")
-            #expect(try store.index.outputs(id).isEmpty)
+            #expect(try store.index.outputs.pending(id).map(\.path) == ["/tmp/a.mp4"])
+            try store.index.outputs.delete(id, path: "/tmp/a.mp4")
+            #expect(try store.index.outputs.pending(id).isEmpty)
         }
     }
 
@@ -80,7 +80,7 @@ import Testing
     @Test func aDerivedKeyThatIsTakenMeansThatContent() throws {
         try StoreFixture.with { store in
             let first = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a"), "a")
-            let moved = try store.index.enqueue(
+            let moved = try store.index.requests.enqueue(
                 DownloadRequest(url: "http://127.0.0.1/b"),
                 source: RequestSource(derivedKey: try ContentKey("a"), identity: [1], isGateway: false), check: .list,
                 now: store.now)
@@ -91,14 +91,14 @@ import Testing
     @Test func aCompleteContentIsNotFetchedAgainButItsOutputIsRequested() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
-            _ = try store.index.setTargetState(try ContentKey("a"), .remove, now: store.now)
+            _ = try store.index.targets.setTargetState(try ContentKey("a"), .remove, now: store.now)
             var request = DownloadRequest(url: "http://127.0.0.1/a.mp4")
             request.outputPath = "/tmp/out"
             #expect(try store.enqueue(request, "a").outcome == .alreadyComplete)
             let item = try store.item(id)
             #expect(item.content.state == .completed)
             #expect(item.targetState == .fetch)
-            #expect(try store.index.outputs(id).map(\.path) == ["/tmp/out"])
+            #expect(try store.index.outputs.pending(id).map(\.path) == ["/tmp/out"])
         }
     }
 
@@ -109,7 +109,7 @@ import Testing
                 request.key = try ContentKey("lecture")
                 let source = RequestSource(
                     derivedKey: try ContentKey("token-\(token)"), identity: [token], isGateway: true)
-                return try store.index.enqueue(request, source: source, check: .list, now: store.now)
+                return try store.index.requests.enqueue(request, source: source, check: .list, now: store.now)
             }
             let id = try request(1).id
             try store.complete(id)
@@ -122,16 +122,16 @@ import Testing
     @Test func `a check of a replaced version does not mark the new one`() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
-            let old = try #require(try store.index.completeVersion(id)).id
-            #expect(try store.index.supersede(id, version: old, by: .newerAtSource, now: store.now))
+            let old = try #require(try store.index.versions.completeVersion(id)).id
+            #expect(try store.index.versions.supersede(id, version: old, by: .newerAtSource, now: store.now))
             try store.complete(id)
-            let new = try #require(try store.index.completeVersion(id))
+            let new = try #require(try store.index.versions.completeVersion(id))
             #expect(new.id != old)
-            #expect(try !store.index.supersede(id, version: old, by: .newerAtSource, now: store.now))
-            #expect(try store.index.completeVersion(id)?.isOutdated == false)
+            #expect(try !store.index.versions.supersede(id, version: old, by: .newerAtSource, now: store.now))
+            #expect(try store.index.versions.completeVersion(id)?.isOutdated == false)
             #expect(try store.item(id).content.state == .completed)
-            #expect(try store.index.supersede(id, version: new.id, by: .newerAtSource, now: store.now))
-            #expect(try store.index.completeVersion(id)?.isOutdated == true)
+            #expect(try store.index.versions.supersede(id, version: new.id, by: .newerAtSource, now: store.now))
+            #expect(try store.index.versions.completeVersion(id)?.isOutdated == true)
         }
     }
 
@@ -143,14 +143,14 @@ import Testing
             ]
             for (place, status) in statuses.enumerated() {
                 let (lease, _, resource) = try store.planned("a\(place)")
-                try store.index.markCommitted(
+                try store.index.resources.markCommitted(
                     lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
-                try store.index.setStatus(lease, status, now: store.now)
+                try store.index.contents.setStatus(lease, status, now: store.now)
                 let stored = try store.item(lease.content).content
                 #expect(stored.error == status.error)
                 #expect(stored.error?.detail == status.error?.detail)
                 #expect(stored.attempts == status.attempts)
-                try store.index.release(lease)
+                try store.index.owners.release(lease)
                 let outcome = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a\(place).mp4"), "a\(place)")
                     .outcome
                 #expect(outcome == .resumed)
@@ -165,7 +165,7 @@ import Testing
     @Test func aLeasedContentIsLeftToItsOwner() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
-            try store.index.setStatus(lease, ItemStatus(.downloading, attempts: 2), now: store.now)
+            try store.index.contents.setStatus(lease, ItemStatus(.downloading, attempts: 2), now: store.now)
             #expect(try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a").outcome == .alreadyQueued)
             let item = try store.item(lease.content)
             #expect(item.content.state == .downloading)
@@ -176,12 +176,12 @@ import Testing
     @Test func aContentWhoseRemovalWasCutShortBeginsAnew() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
-            _ = try store.index.setTargetState(try ContentKey("a"), .remove, now: store.now)
+            _ = try store.index.targets.setTargetState(try ContentKey("a"), .remove, now: store.now)
             let lease = try store.lease(id)
-            try store.index.setStatus(lease, ItemStatus(.removing), now: store.now)
+            try store.index.contents.setStatus(lease, ItemStatus(.removing), now: store.now)
             let busy = lectureError { _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a") }
             #expect(busy?.code == .storeBusy)
-            try store.index.release(lease)
+            try store.index.owners.release(lease)
             #expect(try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4"), "a").outcome == .resumed)
             let item = try store.item(id)
             #expect(item.content.state == .queued && item.content.committedBytes == 0 && item.content.totalBytes == nil)
@@ -192,24 +192,24 @@ import Testing
     @Test func mediaWhoseURLChangedGoesOnFromTheNewOne() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            #expect(try store.index.contents.setFacts(lease, ContentFacts(), now: store.now) == nil)
             _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
             #expect(try store.item(lease.content).isLoaded)
-            #expect(try store.index.urlLeases(resource.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
+            #expect(try store.index.servers.urlLeases(resource.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
         }
     }
 
     @Test func aGatewayWhoseLinkChangedIsAskedAgain() throws {
         try StoreFixture.with { store in
             func request(_ url: String) throws -> ContentID {
-                try store.index.enqueue(
+                try store.index.requests.enqueue(
                     DownloadRequest(url: url),
                     source: RequestSource(derivedKey: try ContentKey("a"), identity: [1], isGateway: true),
                     check: .list, now: store.now
                 ).id
             }
             let id = try request("http://127.0.0.1/si?jwt=1")
-            #expect(try store.index.setFacts(store.lease(id), ContentFacts(), now: store.now) == nil)
+            #expect(try store.index.contents.setFacts(store.lease(id), ContentFacts(), now: store.now) == nil)
             _ = try request("http://127.0.0.1/si?jwt=1")
             #expect(try store.item(id).isLoaded)
             _ = try request("http://127.0.0.1/si?jwt=2")
@@ -220,14 +220,14 @@ import Testing
     @Test func aVersionBeingBuiltGoesOnWithTheNewURLs() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
-            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            #expect(try store.index.contents.setFacts(lease, ContentFacts(), now: store.now) == nil)
             let request = ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/a.mp4?sig=1"])
-            let version = try store.index.beginVersion(lease, requests: [request], now: store.now)
+            let version = try store.index.versions.beginVersion(lease, requests: [request], now: store.now)
             _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
             #expect(try store.item(lease.content).isLoaded)
-            #expect(try store.index.building(lease.content)?.version == version)
-            let media = try #require(try store.index.resources(version).first)
-            #expect(try store.index.urlLeases(media.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
+            #expect(try store.index.versions.building(lease.content)?.version == version)
+            let media = try #require(try store.index.versions.resources(version).first)
+            #expect(try store.index.servers.urlLeases(media.id).map(\.url) == ["http://127.0.0.1/a.mp4?sig=2"])
         }
     }
 
@@ -235,7 +235,8 @@ import Testing
         try StoreFixture.with { store in
             #expect(lectureError { try store.add("a") { $0.priority = 101 } }?.code == .parameter)
             try store.add("b")
-            #expect(lectureError { _ = try store.index.setPriority(try ContentKey("b"), -101) }?.code == .parameter)
+            #expect(
+                lectureError { _ = try store.index.targets.setPriority(try ContentKey("b"), -101) }?.code == .parameter)
         }
     }
 
@@ -248,9 +249,9 @@ import Testing
             facts.duration = .milliseconds(1_500)
             facts.type = .sample
             facts.descriptor = #"{"version":1}"#
-            #expect(try store.index.setFacts(lease, facts, now: store.now) == nil)
-            #expect(try store.index.setFacts(lease, ContentFacts(), now: store.now) == nil)
-            let item = try #require(try store.index.item(try ContentKey("real")))
+            #expect(try store.index.contents.setFacts(lease, facts, now: store.now) == nil)
+            #expect(try store.index.contents.setFacts(lease, ContentFacts(), now: store.now) == nil)
+            let item = try #require(try store.index.contents.item(try ContentKey("real")))
             #expect(item.content.title == "Title")
             #expect(item.content.duration == .milliseconds(1_500))
             #expect(item.content.type == .sample)
@@ -266,15 +267,15 @@ import Testing
             var facts = ContentFacts()
             facts.key = try ContentKey("kept")
             facts.title = "must not be stored"
-            #expect(try store.index.setFacts(lease, facts, now: store.now) == kept)
+            #expect(try store.index.contents.setFacts(lease, facts, now: store.now) == kept)
             #expect(try store.item(id).content.title == "second.mp4")
-            let other = try store.index.beginRun(owner: store.owner, command: "", now: store.now)
-            try store.index.join(other, content: id)
-            try store.index.merge(lease, into: kept)
-            #expect(try store.index.item(id) == nil)
-            #expect(try store.index.outputs(kept).map(\.path) == ["/tmp/second"])
-            #expect(try store.index.contents(other, state: .queued, limit: 9).map(\.key.text) == ["kept"])
-            #expect(try store.index.contents(store.run, state: .queued, limit: 9).count == 1)
+            let other = try store.index.owners.beginRun(owner: store.owner, command: "", now: store.now)
+            try store.index.owners.join(other, content: id)
+            try store.index.contents.merge(lease, into: kept)
+            #expect(try store.index.contents.item(id) == nil)
+            #expect(try store.index.outputs.pending(kept).map(\.path) == ["/tmp/second"])
+            #expect(try store.index.owners.contents(other, state: .queued, limit: 9).map(\.key.text) == ["kept"])
+            #expect(try store.index.owners.contents(store.run, state: .queued, limit: 9).count == 1)
         }
     }
 }

@@ -20,8 +20,8 @@ final class StoreFixture {
         directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: now)
-        owner = try index.registerOwner(pid: 4711, bootID: "boot", command: "test", now: now)
-        run = try index.beginRun(owner: owner, command: "precache", now: now)
+        owner = try index.owners.registerOwner(pid: 4711, bootID: "boot", command: "test", now: now)
+        run = try index.owners.beginRun(owner: owner, command: "precache", now: now)
     }
 
     /// Runs a test on a new store; when it is over, the store must be sound and its directory free of other files.
@@ -36,7 +36,7 @@ final class StoreFixture {
     /// A second process, as far as the database can see: its own connection and owner.
     func another() throws -> (index: SQLiteDownloadIndex, owner: OwnerID) {
         let other = try SQLiteDownloadIndex(opening: location, now: now)
-        return (other, try other.registerOwner(pid: 4712, bootID: "boot", command: "other", now: now))
+        return (other, try other.owners.registerOwner(pid: 4712, bootID: "boot", command: "other", now: now))
     }
 
     func queries() throws -> SQLiteContentQueries { try SQLiteContentQueries(opening: location) }
@@ -47,14 +47,14 @@ final class StoreFixture {
         var request = DownloadRequest(url: "http://127.0.0.1/\(name).mp4")
         change(&request)
         let id = try enqueue(request, name).id
-        try index.join(run, content: id)
+        try index.owners.join(run, content: id)
         return id
     }
 
     func enqueue(_ request: DownloadRequest, _ name: String) throws -> (
         id: ContentID, key: ContentKey, outcome: EnqueueOutcome
     ) {
-        try index.enqueue(
+        try index.requests.enqueue(
             request,
             source: RequestSource(
                 derivedKey: try ContentKey(name), identity: Array("identity of \(name)".utf8), isGateway: false),
@@ -65,10 +65,10 @@ final class StoreFixture {
     func leased(_ name: String) throws -> ContentLease { try lease(try add(name)) }
 
     func lease(_ content: ContentID) throws -> ContentLease {
-        try #require(try index.claim(content: content, owner: owner, now: now)).lease
+        try #require(try index.owners.claim(content: content, owner: owner, now: now)).lease
     }
 
-    func item(_ content: ContentID) throws -> ItemRecord { try #require(try index.item(content)) }
+    func item(_ content: ContentID) throws -> ItemRecord { try #require(try index.contents.item(content)) }
 
     /// A leased lecture with one planned media resource of 10 chunks, the last of half length.
     func planned(_ name: String) throws -> (lease: ContentLease, version: VersionID, resource: ResourceRecord) {
@@ -79,13 +79,13 @@ final class StoreFixture {
         _ lease: ContentLease, _ name: String
     ) throws -> (lease: ContentLease, version: VersionID, resource: ResourceRecord) {
         let request = ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/\(name).mp4"])
-        let version = try index.beginVersion(lease, requests: [request], now: now)
-        var resource = try #require(try index.resources(version).first)
+        let version = try index.versions.beginVersion(lease, requests: [request], now: now)
+        var resource = try #require(try index.versions.resources(version).first)
         resource.state = .planned
         resource.path = "media/\(name)"
         resource.total = 9_500
         resource.chunkBytes = 1_000
-        try index.updateResource(lease, resource)
+        try index.resources.updateResource(lease, resource)
         return (lease, version, resource)
     }
 
@@ -100,9 +100,9 @@ final class StoreFixture {
     /// Completes a registered lecture with a new version.
     func complete(_ content: ContentID, _ name: String = "new") throws {
         let (lease, version, resource) = try planned(try lease(content), name)
-        try index.markCommitted(lease, resource.id, Self.chunks(0..<10), bytes: 9_500, now: now)
-        try index.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
-        try index.release(lease)
+        try index.resources.markCommitted(lease, resource.id, Self.chunks(0..<10), bytes: 9_500, now: now)
+        try index.versions.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
+        try index.owners.release(lease)
     }
 
     static func chunks(_ range: some Sequence<Int>, proof: UInt8 = 9) -> [WrittenChunk] {

@@ -46,7 +46,7 @@ import Testing
             _ = try cache.reserve([StreamBlock(item: item.id, index: 0, bytes: 60)], bound: 100, now: store.now)
             let wanted = [StreamBlock(item: try add(cache, 2, store.now).id, index: 3, bytes: 50)]
             #expect(try cache.reserve(wanted, bound: 100, now: store.now).granted.isEmpty)
-            try store.index.dismissOwner(other.owner, now: store.now)
+            try store.index.owners.dismissOwner(other.owner, now: store.now)
             let (granted, garbage) = try cache.reserve(wanted, bound: 100, now: store.now)
             #expect(granted == [3])
             #expect(garbage.blocks == [StreamBlock(item: item.id, index: 0, bytes: 60)])

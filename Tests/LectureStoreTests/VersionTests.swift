@@ -10,23 +10,23 @@ import Testing
     @Test func aVersionBeginsWithItsResourcesAndTheirURLs() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")
-            #expect(try store.index.building(lease.content) == nil)
+            #expect(try store.index.versions.building(lease.content) == nil)
             var media = ResourceRequest(role: .media, name: "film", urls: ["http://127.0.0.1/m", "http://127.0.0.2/m"])
             media.expectedSHA256 = [UInt8](repeating: 3, count: 32)
             media.expectedBytes = 12
             let subtitle = ResourceRequest(role: .subtitle, name: "Deutsch", urls: ["http://127.0.0.1/s"])
-            let version = try store.index.beginVersion(lease, requests: [subtitle, media], now: store.now)
-            let building = try #require(try store.index.building(lease.content))
+            let version = try store.index.versions.beginVersion(lease, requests: [subtitle, media], now: store.now)
+            let building = try #require(try store.index.versions.building(lease.content))
             #expect(building.version == version)
             #expect(building.resources.map(\.role) == [.media, .subtitle])
             #expect(building.resources.map(\.name) == ["film", "Deutsch"])
             #expect(building.resources[0].expectedSHA256 == media.expectedSHA256)
             #expect(building.resources[0].expectedBytes == 12)
             #expect(building.resources.allSatisfy { $0.state == .absent && $0.content == lease.content })
-            let urls = try store.index.urlLeases(building.resources[0].id)
+            let urls = try store.index.servers.urlLeases(building.resources[0].id)
             #expect(urls.map(\.url) == media.urls)
             #expect(urls.map(\.rank) == [0, 1])
-            let again = lectureError { _ = try store.index.beginVersion(lease, requests: [], now: store.now) }
+            let again = lectureError { _ = try store.index.versions.beginVersion(lease, requests: [], now: store.now) }
             #expect(again?.code == .bug)
         }
     }
@@ -40,38 +40,38 @@ import Testing
             resource.mediaType = "video/mp4"
             resource.acceptsRanges = true
             resource.sha256 = [UInt8](repeating: 8, count: 32)
-            try store.index.updateResource(lease, resource)
-            let stored = try #require(try store.index.resources(version).first)
+            try store.index.resources.updateResource(lease, resource)
+            let stored = try #require(try store.index.versions.resources(version).first)
             #expect(stored.entityTag == resource.entityTag && stored.lastModified == resource.lastModified)
             #expect(stored.mediaType == "video/mp4" && stored.acceptsRanges && stored.sha256 == resource.sha256)
             #expect(stored.total == 9_500 && stored.chunkBytes == 1_000 && stored.path == "media/a")
             #expect(try store.item(lease.content).content.totalBytes == 9_500)
             #expect(try store.item(lease.content).content.totalChunks == 10)
-            #expect(try store.index.plannedBytes() == 9_500)
+            #expect(try store.index.resources.plannedBytes() == 9_500)
             resource.total = 4_000
-            try store.index.updateResource(lease, resource)
+            try store.index.resources.updateResource(lease, resource)
             #expect(try store.item(lease.content).content.totalBytes == 4_000)
             #expect(try store.item(lease.content).content.totalChunks == 4)
             resource.total = nil
             resource.state = .absent
-            try store.index.updateResource(lease, resource)
+            try store.index.resources.updateResource(lease, resource)
             #expect(try store.item(lease.content).content.totalChunks == 0)
-            #expect(try store.index.plannedBytes() == 0)
+            #expect(try store.index.resources.plannedBytes() == 0)
         }
     }
 
     @Test func committedChunksCountOnceHoweverOftenTheyAreReported() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try store.planned("a")
-            try store.index.markCommitted(
+            try store.index.resources.markCommitted(
                 lease, resource.id, StoreFixture.chunks([0, 9]), bytes: 1_500, now: store.now)
-            try store.index.markCommitted(
+            try store.index.resources.markCommitted(
                 lease, resource.id, StoreFixture.chunks([9, 3], proof: 2), bytes: 1_500, now: store.now)
             let content = try store.item(lease.content).content
             #expect(content.committedBytes == 2_500 && content.committedChunks == 3)
-            let stored = try #require(try store.index.resources(version).first)
+            let stored = try #require(try store.index.versions.resources(version).first)
             #expect(stored.committedBytes == 2_500 && stored.committedChunks == 3)
-            let chunks = try store.index.chunks(resource.id)
+            let chunks = try store.index.resources.chunks(resource.id)
             #expect(chunks.map(\.index) == [0, 3, 9])
             #expect(chunks.map { $0.proof.first } == [9, 2, 2])
         }
@@ -80,23 +80,25 @@ import Testing
     @Test func chunksThatWereNeverCommittedAreNotTakenAway() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks(0..<10), bytes: 9_500, now: store.now)
-            try store.index.markUncommitted(lease, resource.id, chunks: [9], bytes: 500)
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks(0..<10), bytes: 9_500, now: store.now)
+            try store.index.resources.markUncommitted(lease, resource.id, chunks: [9], bytes: 500)
             #expect(try store.item(lease.content).content.committedBytes == 9_000)
-            try store.index.markUncommitted(lease, resource.id, chunks: [9, 0, 77], bytes: 2_500)
+            try store.index.resources.markUncommitted(lease, resource.id, chunks: [9, 0, 77], bytes: 2_500)
             #expect(try store.item(lease.content).content.committedBytes == 8_000)
             #expect(try store.item(lease.content).content.committedChunks == 8)
-            #expect(try store.index.chunks(resource.id).map(\.index) == Array(1..<9))
+            #expect(try store.index.resources.chunks(resource.id).map(\.index) == Array(1..<9))
         }
     }
 
     @Test func theChunkSizeStaysUnderCommittedChunks() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
             var changed = resource
             changed.chunkBytes = 2_000
-            #expect(lectureError { try store.index.updateResource(lease, changed) }?.code == .bug)
+            #expect(lectureError { try store.index.resources.updateResource(lease, changed) }?.code == .bug)
         }
     }
 
@@ -105,9 +107,10 @@ import Testing
         var (lease, version, resource) = try store.planned("a")
         resource.total = 3_460
         resource.seal = .clean
-        try store.index.updateResource(lease, resource)
-        try store.index.markCommitted(lease, resource.id, StoreFixture.chunks(0..<4), bytes: 3_460, now: store.now)
-        resource = try #require(try store.index.resources(version).first)
+        try store.index.resources.updateResource(lease, resource)
+        try store.index.resources.markCommitted(
+            lease, resource.id, StoreFixture.chunks(0..<4), bytes: 3_460, now: store.now)
+        resource = try #require(try store.index.versions.resources(version).first)
         return (lease, version, resource)
     }
 
@@ -117,17 +120,20 @@ import Testing
             #expect(resource.seal == .clean && resource.committedChunks == 4 && resource.committedBytes == 3_460)
             #expect(try store.item(lease.content).content.totalChunks == 4)
             // If one of the chunks has no row, the bytes are summed from the deleted rows.
-            try store.index.markUncommitted(lease, resource.id, chunks: [0, 3, 77], bytes: 1)
+            try store.index.resources.markUncommitted(lease, resource.id, chunks: [0, 3, 77], bytes: 1)
             #expect(try store.item(lease.content).content.committedBytes == 2_000)
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0, 1]), bytes: 1, now: store.now)
             #expect(try store.item(lease.content).content.committedBytes == 2_960)
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([3]), bytes: 500, now: store.now)
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([3]), bytes: 500, now: store.now)
             var finalized = resource
             finalized.state = .finalized
-            try store.index.updateResource(lease, finalized)
-            try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
-            try store.index.reopenVersion(lease, version, now: store.now)
-            #expect(try store.index.resources(version).first?.committedBytes == 3_460, "recounted from the rows")
+            try store.index.resources.updateResource(lease, finalized)
+            try store.index.versions.completeVersion(lease, version, sha256: nil, now: store.now)
+            try store.index.versions.reopenVersion(lease, version, now: store.now)
+            #expect(
+                try store.index.versions.resources(version).first?.committedBytes == 3_460, "recounted from the rows")
         }
     }
 
@@ -136,23 +142,24 @@ import Testing
             // Also when the row was already gone.
             for chunk in [1, 77] {
                 let (lease, version, resource) = try sealed(store)
-                try store.index.markUncommitted(lease, resource.id, chunks: [chunk], bytes: 1_000)
-                #expect(try store.index.resources(version).first?.seal == .open)
-                try store.index.deleteContent(lease)
+                try store.index.resources.markUncommitted(lease, resource.id, chunks: [chunk], bytes: 1_000)
+                #expect(try store.index.versions.resources(version).first?.seal == .open)
+                try store.index.contents.deleteContent(lease)
             }
             let (lease, version, resource) = try store.planned("b")
-            try store.index.markUncommitted(lease, resource.id, chunks: [1], bytes: 1_000)
-            #expect(try store.index.resources(version).first?.seal == .plain)
+            try store.index.resources.markUncommitted(lease, resource.id, chunks: [1], bytes: 1_000)
+            #expect(try store.index.versions.resources(version).first?.seal == .plain)
         }
     }
 
     @Test func aResourceIsNotSealedUnderCommittedChunks() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
             var changed = resource
             changed.seal = .open
-            #expect(lectureError { try store.index.updateResource(lease, changed) }?.code == .bug)
+            #expect(lectureError { try store.index.resources.updateResource(lease, changed) }?.code == .bug)
         }
     }
 
@@ -162,12 +169,12 @@ import Testing
             let lease = try store.leased("b")
             let chunks = StoreFixture.chunks([0])
             for write in [
-                { try store.index.updateResource(lease, resource) },
-                { try store.index.markCommitted(lease, resource.id, chunks, bytes: 1, now: store.now) },
-                { try store.index.markUncommitted(lease, resource.id, chunks: [0], bytes: 1) },
-                { _ = try store.index.discardVersion(lease, version) },
-                { try store.index.completeVersion(lease, version, sha256: nil, now: store.now) },
-                { try store.index.reopenVersion(lease, version, now: store.now) },
+                { try store.index.resources.updateResource(lease, resource) },
+                { try store.index.resources.markCommitted(lease, resource.id, chunks, bytes: 1, now: store.now) },
+                { try store.index.resources.markUncommitted(lease, resource.id, chunks: [0], bytes: 1) },
+                { _ = try store.index.versions.discardVersion(lease, version) },
+                { try store.index.versions.completeVersion(lease, version, sha256: nil, now: store.now) },
+                { try store.index.versions.reopenVersion(lease, version, now: store.now) },
             ] as [() throws -> Void] {
                 #expect(lectureError(write)?.code == .bug)
             }
@@ -181,44 +188,46 @@ import Testing
             #expect(try store.item(id).content.completed == store.now)
             #expect(try store.item(id).content.sha256 == [UInt8](repeating: 1, count: 32))
             let lease = try store.lease(id)
-            try store.index.setStatus(lease, ItemStatus(.queued), now: store.now)
+            try store.index.contents.setStatus(lease, ItemStatus(.queued), now: store.now)
             let request = ResourceRequest(role: .media, name: "", urls: [])
-            let second = try store.index.beginVersion(lease, requests: [request], now: store.now)
+            let second = try store.index.versions.beginVersion(lease, requests: [request], now: store.now)
             #expect(try store.item(id).content.committedBytes == 0)
             #expect(try store.item(id).currentVersion == first)
-            var resource = try #require(try store.index.resources(second).first)
+            var resource = try #require(try store.index.versions.resources(second).first)
             resource.state = .planned
             resource.path = "media/a2"
             resource.total = 10
-            try store.index.updateResource(lease, resource)
-            #expect(try store.index.paths(id) == ["media/a", "media/a2"])
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 10, now: store.now)
+            try store.index.resources.updateResource(lease, resource)
+            #expect(try store.index.contents.paths(id) == ["media/a", "media/a2"])
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0]), bytes: 10, now: store.now)
             #expect(try store.queries().resources(try ContentKey("a")).map(\.path) == ["media/a"])
-            try store.index.completeVersion(lease, second, sha256: nil, now: store.now)
+            try store.index.versions.completeVersion(lease, second, sha256: nil, now: store.now)
             #expect(try store.item(id).currentVersion == second)
             #expect(try store.item(id).content.totalBytes == 10)
             #expect(try store.queries().resources(try ContentKey("a")).map(\.path) == ["media/a2"])
-            let left = try store.index.discardedVersions()
+            let left = try store.index.versions.discardedVersions()
             #expect(left.map(\.0) == [first])
             #expect(left.map(\.1) == [["media/a"]])
-            #expect(try store.index.plannedBytes() == 10)
-            try store.index.forgetVersion(second)
-            try store.index.forgetVersion(first)
-            #expect(try store.index.discardedVersions().isEmpty)
-            #expect(try store.index.resources(second).count == 1)
+            #expect(try store.index.resources.plannedBytes() == 10)
+            try store.index.versions.forgetVersion(second)
+            try store.index.versions.forgetVersion(first)
+            #expect(try store.index.versions.discardedVersions().isEmpty)
+            #expect(try store.index.versions.resources(second).count == 1)
         }
     }
 
     @Test func aDiscardedVersionCountsNoMoreAndItsFilesAreReported() throws {
         try StoreFixture.with { store in
             let (lease, version, resource) = try store.planned("a")
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
-            #expect(try store.index.discardVersion(lease, version) == ["media/a"])
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
+            #expect(try store.index.versions.discardVersion(lease, version) == ["media/a"])
             let content = try store.item(lease.content).content
             #expect(content.totalBytes == nil && content.committedBytes == 0 && content.totalChunks == 0)
-            #expect(try store.index.plannedBytes() == 0)
-            #expect(try store.index.building(lease.content) == nil)
-            _ = try store.index.beginVersion(lease, requests: [], now: store.now)
+            #expect(try store.index.resources.plannedBytes() == 0)
+            #expect(try store.index.versions.building(lease.content) == nil)
+            _ = try store.index.versions.beginVersion(lease, requests: [], now: store.now)
         }
     }
 
@@ -227,17 +236,18 @@ import Testing
             let id = try store.completed("a")
             let lease = try store.lease(id)
             let version = try #require(try store.item(id).currentVersion)
-            let resource = try #require(try store.index.resources(version).first)
-            try store.index.markUncommitted(lease, resource.id, chunks: [4], bytes: 1_000)
-            try store.index.reopenVersion(lease, version, now: store.now)
+            let resource = try #require(try store.index.versions.resources(version).first)
+            try store.index.resources.markUncommitted(lease, resource.id, chunks: [4], bytes: 1_000)
+            try store.index.versions.reopenVersion(lease, version, now: store.now)
             let item = try store.item(id)
             #expect(item.content.state == .queued && item.content.completed == nil && item.currentVersion == nil)
             #expect(item.content.committedBytes == 8_500 && item.content.totalBytes == 9_500)
-            let building = try #require(try store.index.building(id))
+            let building = try #require(try store.index.versions.building(id))
             #expect(building.version == version)
             #expect(building.resources.map(\.state) == [.planned])
-            try store.index.markCommitted(lease, resource.id, StoreFixture.chunks([4]), bytes: 1_000, now: store.now)
-            try store.index.completeVersion(lease, version, sha256: nil, now: store.now)
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([4]), bytes: 1_000, now: store.now)
+            try store.index.versions.completeVersion(lease, version, sha256: nil, now: store.now)
             #expect(try store.item(id).content.sha256 == [UInt8](repeating: 1, count: 32))
         }
     }
@@ -247,13 +257,13 @@ import Testing
             let (lease, _, resource) = try store.planned("a")
             let error = lectureError {
                 try store.index.transaction {
-                    try store.index.markCommitted(
+                    try store.index.resources.markCommitted(
                         lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
                     throw LectureError(.cancelled)
                 }
             }
             #expect(error?.code == .cancelled)
-            #expect(try store.index.chunks(resource.id).isEmpty)
+            #expect(try store.index.resources.chunks(resource.id).isEmpty)
             #expect(try store.item(lease.content).content.committedBytes == 0)
         }
     }

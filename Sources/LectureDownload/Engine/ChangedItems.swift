@@ -30,7 +30,7 @@ package struct ChangedItems {
     /// The notices, one for each item that is still there.
     func notices(_ index: any DownloadIndex) throws -> [EngineNotice] {
         try items.compactMap { id, isOutdated in
-            try index.item(id).map { isOutdated ? .outdated($0) : .changed($0) }
+            try index.contents.item(id).map { isOutdated ? .outdated($0) : .changed($0) }
         }
     }
 }

@@ -14,7 +14,7 @@ extension DownloadMachine {
 
     private mutating func work(_ step: inout Step<Self>) throws {
         if needsAdoption {
-            try step.store.index.requeueLeases(of: owner, now: step.now)
+            try step.store.index.owners.requeueLeases(of: owner, now: step.now)
             needsAdoption = false
         }
         try followTargetStates(&step)
@@ -56,7 +56,7 @@ extension DownloadMachine {
         guard shared.needsStep || version != seenDataVersion else { return }
         seenDataVersion = version
         shared.needsStep = false
-        for (id, targetState) in try step.store.index.changedTargetStates(owner: owner)
+        for (id, targetState) in try step.store.index.owners.changedTargetStates(owner: owner)
         where shared.items[id]?.isEnding == false {
             try withItem(id, &step) { try $0.follow(targetState) }
         }
@@ -66,7 +66,7 @@ extension DownloadMachine {
     private mutating func chores(_ step: inout Step<Self>) throws {
         guard paces.chores.isDue(every: .seconds(1), at: step.boot) else { return }
         try followTimetable(&step)
-        try step.store.index.requeueDue(run: run, now: step.now)
+        try step.store.index.owners.requeueDue(run: run, now: step.now)
         try shared.files.deleteDiscarded(&step)
         shared.transfers.measure(at: step.boot)
         try forEachItem(&step) { $0.tuneConnections() }
@@ -91,7 +91,7 @@ extension DownloadMachine {
         let busy = shared.items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
         let slots = min(jobs - busy, jobs * 4 + 16 - shared.items.count)
         guard slots > 0 else { return }
-        for record in try step.store.index.claim(run: run, owner: owner, limit: slots, now: step.now) {
+        for record in try step.store.index.owners.claim(run: run, owner: owner, limit: slots, now: step.now) {
             shared.items[record.id] = ItemWork(record: record)
             try withItem(record.id, &step) { try $0.takeUp() }
         }
@@ -102,7 +102,7 @@ extension DownloadMachine {
         let index = step.store.index
         // The limit includes those that have to wait, so that they do not hide the others.
         let waiting = shared.files.removals.waiting(at: step.boot)
-        for id in try index.contentsToRemove(limit: 16 + waiting) where shared.items[id] == nil {
+        for id in try index.contents.contentsToRemove(limit: 16 + waiting) where shared.items[id] == nil {
             try shared.files.remove(id, owner: owner, &step)
         }
     }

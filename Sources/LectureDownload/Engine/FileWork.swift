@@ -32,11 +32,11 @@ struct FileWork: Sendable {
     /// Removes a lecture that is not in work: claims it, and deletes its files after the commit.
     mutating func remove(_ id: ContentID, owner: OwnerID, _ step: inout Step<DownloadMachine>) throws {
         let index = step.store.index
-        guard removals.mayBegin(id), let record = try index.claim(content: id, owner: owner, now: step.now)
+        guard removals.mayBegin(id), let record = try index.owners.claim(content: id, owner: owner, now: step.now)
         else { return }
         removals.began(id, record.lease, record.content.key)
-        try index.setStatus(record.lease, ItemStatus(.removing), now: step.now)
-        step.effects.append(.delete(try index.paths(id), .content(id)))
+        try index.contents.setStatus(record.lease, ItemStatus(.removing), now: step.now)
+        step.effects.append(.delete(try index.contents.paths(id), .content(id)))
     }
 
     /// Deletes the files of a version after the commit.
@@ -47,7 +47,7 @@ struct FileWork: Sendable {
 
     /// Deletes the files of versions that were replaced.
     mutating func deleteDiscarded(_ step: inout Step<DownloadMachine>) throws {
-        for (version, paths) in try step.store.index.discardedVersions() where !deleting.contains(version) {
+        for (version, paths) in try step.store.index.versions.discardedVersions() where !deleting.contains(version) {
             delete(version, paths, &step)
         }
     }
@@ -70,16 +70,16 @@ struct FileWork: Sendable {
         case .orphans: orphans.deleted()
         case .version(let version):
             deleting.remove(version)
-            if error == nil { try step.store.index.forgetVersion(version) }
+            if error == nil { try step.store.index.versions.forgetVersion(version) }
         case .content(let content):
             guard let (lease, key) = removals.ended(content) else { return }
             do {
                 if let error {
-                    try step.store.index.release(lease)
+                    try step.store.index.owners.release(lease)
                     removals.failed(content, at: step.boot)
                     step.notices.append(.storeFailed(error))
                 } else {
-                    try step.store.index.deleteContent(lease)
+                    try step.store.index.contents.deleteContent(lease)
                     step.notices.append(.removed(key))
                 }
             } catch let error as LectureError where error.code == .leaseLost {
@@ -100,13 +100,16 @@ struct FileWork: Sendable {
     /// Publishes the finished file of a complete lecture to the user's output paths.
     mutating func publish(_ content: ContentID, _ step: inout Step<DownloadMachine>) throws {
         let index = step.store.index
-        guard publishing[content] == nil, let record = try index.item(content), let version = record.currentVersion,
-            let media = try index.resources(version).first(where: { $0.role == .media && $0.state == .finalized })
+        guard publishing[content] == nil, let record = try index.contents.item(content),
+            let version = record.currentVersion,
+            let media = try index.versions.resources(version).first(where: {
+                $0.role == .media && $0.state == .finalized
+            })
         else { return }
-        let outputs = try index.outputs(content)
+        let outputs = try index.outputs.pending(content)
         guard !outputs.isEmpty else { return }
         publishing[content] = outputs.count
-        let own = OutputRight.own(try index.writtenOutputs(record.content.key))
+        let own = OutputRight.own(try index.outputs.written(record.content.key))
         for output in outputs {
             let file = Publication(
                 path: media.path, isSealed: media.seal != .plain, output: output.path,
@@ -123,14 +126,14 @@ struct FileWork: Sendable {
         let index = step.store.index
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
-        guard let record = try index.item(content) else { return }
+        guard let record = try index.contents.item(content) else { return }
         var failure: LectureError?
         switch outcome {
-        case .success(let facts): try index.recordOutput(record.content.key, path: path, facts, now: step.now)
+        case .success(let facts): try index.outputs.record(record.content.key, path: path, facts, now: step.now)
         case .failure(let error): failure = error
         }
         // An unusable path is reported once. If it were kept, it would fail every later run.
-        try index.deleteOutput(content, path: path)
+        try index.outputs.delete(content, path: path)
         step.notices.append(.published(record.content.key, path: path, failure))
     }
 
@@ -139,12 +142,13 @@ struct FileWork: Sendable {
         on other: ContentID, _ link: ItemRecord, _ media: ResourceRequest?, _ step: inout Step<DownloadMachine>
     ) throws {
         let index = step.store.index
-        switch try index.request(other, sha256: link.expectedSHA256, bytes: link.expectedBytes, now: step.now) {
+        switch try index.requests.request(other, sha256: link.expectedSHA256, bytes: link.expectedBytes, now: step.now)
+        {
         case .alreadyComplete:
-            guard let version = try index.completeVersion(other) else { return }
+            guard let version = try index.versions.completeVersion(other) else { return }
             if media?.describes(version.media) == false {
                 // The gateway describes a newer version.
-                try index.supersede(other, version: version.id, by: .newerAtSource, now: step.now)
+                try index.versions.supersede(other, version: version.id, by: .newerAtSource, now: step.now)
                 step.context.outdated(other)
                 return
             }

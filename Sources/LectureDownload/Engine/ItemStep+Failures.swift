@@ -8,7 +8,7 @@ extension ItemStep {
     /// A server's request to wait applies to all items, even if the item that received it has ended meanwhile.
     mutating func keepWait(_ origin: Origin, _ report: TransferReport) throws {
         guard case .wait(let wait?, _) = report.verdict else { return }
-        try index.setOrigin(shared.transfers.wait(origin, for: wait.delay, step), now: now)
+        try index.servers.setOrigin(shared.transfers.wait(origin, for: wait.delay, step), now: now)
     }
 
     /// A server asked to wait.

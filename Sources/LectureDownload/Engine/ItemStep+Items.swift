@@ -10,7 +10,7 @@ extension ItemStep {
         item.loader.ended(transfer.id)
         try keepWait(transfer.origin, report)
         var attempt = Attempt(transfer, report)
-        defer { try? index.record(attempt, content: item.id, resource: nil) }
+        defer { try? index.servers.record(attempt, content: item.id, resource: nil) }
         attempt.decision = try loaderDecision(transfer, report).rawValue
     }
 

@@ -14,7 +14,7 @@ extension ItemStep {
     /// Whether this many more bytes would exceed the quota of all lectures together.
     func quotaIsPassed(by bytes: UInt64) throws -> Bool {
         guard let quota = settings.quotaBytes else { return false }
-        return try index.plannedBytes() + bytes > quota
+        return try index.resources.plannedBytes() + bytes > quota
     }
 
     /// Checks files of unknown length against the quota while they are received. An item that exceeds it is stopped and

@@ -48,16 +48,17 @@ struct ItemStep {
             // Rebuilt from a file. What is readable stays so.
             return try end(item.machine.failed(LectureError(.sourceUnknown, detail: record.content.key.text)))
         }
-        if record.needsRepair, let version = try index.completeVersion(item.id), settings.canResume(version.media),
-            try index.building(item.id) == nil
+        if record.needsRepair, let version = try index.versions.completeVersion(item.id),
+            settings.canResume(version.media),
+            try index.versions.building(item.id) == nil
         {
             // Only its damaged chunks are downloaded again. If nothing could show that the source still has the same
             // file, a new version is downloaded beside it instead.
-            try index.reopenVersion(item.lease, version.id, now: now)
+            try index.versions.reopenVersion(item.lease, version.id, now: now)
         }
-        if let (version, resources) = try index.building(item.id) {
+        if let (version, resources) = try index.versions.building(item.id) {
             try item.takeVersion(version, resources, &shared, step)
-            for resource in item.tokens { item[resource].isRepair = try index.wasComplete(version) }
+            for resource in item.tokens { item[resource].isRepair = try index.versions.wasComplete(version) }
             item.reuse = ReusedBytes(item.receivedBytes, counts: shared.countedReuse.insert(item.id).inserted)
             shared.statistics.bytesReused += item.reuse.bytes
             // The link changed after the version was started: its URLs are fetched from the gateway before use.

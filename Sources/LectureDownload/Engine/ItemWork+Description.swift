@@ -35,7 +35,8 @@ extension ItemWork {
                 // Only the URLs were renewed; committed bytes are kept.
                 try self[media.token].replaceURLs(descriptor.mediaURLs, step)
                 if !record.isLoaded {
-                    record.isLoaded = try step.store.index.setFacts(lease, descriptor.facts, now: step.now) == nil
+                    record.isLoaded =
+                        try step.store.index.contents.setFacts(lease, descriptor.facts, now: step.now) == nil
                 }
                 try recordLicence(descriptor, key: record.content.key, step)
                 try apply(machine.sourceKnown(), &shared, &step)
@@ -43,8 +44,8 @@ extension ItemWork {
             }
             try abandonVersion(&shared, &step)
         }
-        if let other = try step.store.index.setFacts(lease, descriptor.facts, now: step.now) {
-            try step.store.index.merge(lease, into: other)
+        if let other = try step.store.index.contents.setFacts(lease, descriptor.facts, now: step.now) {
+            try step.store.index.contents.merge(lease, into: other)
             drop(&step)
             try shared.files.settle(on: other, record, requests.first, &step)
             return .merged
@@ -81,7 +82,7 @@ extension ItemWork {
     /// The source is known, at the latest by the answer of the media's own server.
     mutating func sourceIsKnown(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
         if !record.isLoaded {
-            record.isLoaded = try step.store.index.setFacts(lease, ContentFacts(), now: step.now) == nil
+            record.isLoaded = try step.store.index.contents.setFacts(lease, ContentFacts(), now: step.now) == nil
         }
         try apply(machine.sourceKnown(), &shared, &step)
     }

@@ -10,7 +10,7 @@ extension ItemWork {
         switch action {
         case .nothing: return
         case .store:
-            try step.store.index.setStatus(lease, machine.status, now: step.now)
+            try step.store.index.contents.setStatus(lease, machine.status, now: step.now)
             record.content.state = machine.status.state
             step.context.changed(id)
         case .endWork: try end(action, &shared, &step)
@@ -59,9 +59,9 @@ extension ItemWork {
         if isDiscarded { try abandonVersion(&shared, &step) }
         for position in resources.indices { try resources[position].recordClean(step) }
         let index = step.store.index
-        machine.settled(wanting: try index.item(id)?.targetState ?? .fetch)
-        try index.setStatus(lease, machine.status, now: step.now)
-        try index.release(lease)
+        machine.settled(wanting: try index.contents.item(id)?.targetState ?? .fetch)
+        try index.contents.setStatus(lease, machine.status, now: step.now)
+        try index.owners.release(lease)
         for resource in resources { shared.parts[resource.token] = nil }
         leave(&shared)
         shared.needsStep = true
@@ -88,15 +88,15 @@ extension ItemWork {
         _ = machine.allCommitted()
         guard machine.finalized() == .endWork else { return }
         let index = step.store.index
-        try index.completeVersion(lease, version, sha256: media.record.sha256, now: step.now)
+        try index.versions.completeVersion(lease, version, sha256: media.record.sha256, now: step.now)
         try step.store.licensing.completed(record.content.key, now: step.now)
-        try index.release(lease)
+        try index.owners.release(lease)
         leave(&shared)
         // What this version replaced should not use space until the next run.
         if let old = record.currentVersion, old != version { try shared.files.deleteDiscarded(&step) }
-        if let due = try index.item(id)?.expectedSHA256, let digest = media.record.sha256, due != digest {
+        if let due = try index.contents.item(id)?.expectedSHA256, let digest = media.record.sha256, due != digest {
             // Other bytes were requested during this download.
-            try index.supersede(id, version: version, by: .expected, now: step.now)
+            try index.versions.supersede(id, version: version, by: .expected, now: step.now)
         }
         report.ended(at: receivedBytes)
         step.notices.append(.progress(progress))
@@ -111,8 +111,8 @@ extension ItemWork {
         _ requests: [ResourceRequest], _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws {
         let index = step.store.index
-        let version = try index.beginVersion(lease, requests: requests, now: step.now)
-        try takeVersion(version, try index.resources(version), &shared, step)
+        let version = try index.versions.beginVersion(lease, requests: requests, now: step.now)
+        try takeVersion(version, try index.versions.resources(version), &shared, step)
     }
 
     /// Takes the version that is being built.
@@ -132,7 +132,7 @@ extension ItemWork {
         guard let version else { return }
         for position in resources.indices { resources[position].abandon(deleting: true, &step) }
         shared.statistics.bytesReused -= reuse.discarded()
-        let paths = try step.store.index.discardVersion(lease, version)
+        let paths = try step.store.index.versions.discardVersion(lease, version)
         shared.files.delete(version, paths, &step)
         discardVersion()
     }

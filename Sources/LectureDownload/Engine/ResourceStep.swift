@@ -111,7 +111,7 @@ struct ResourceStep {
         try lecture.keepWait(transfer.origin, report)
         var attempt = Attempt(transfer, report)
         let row = lecture.item.has(token) ? file.record.id : nil
-        defer { try? lecture.index.record(attempt, content: lecture.item.id, resource: row) }
+        defer { try? lecture.index.servers.record(attempt, content: lecture.item.id, resource: row) }
         attempt.decision = try decision(transfer, report).rawValue
     }
 

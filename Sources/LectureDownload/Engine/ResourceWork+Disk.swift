@@ -17,11 +17,11 @@ extension ResourceWork {
         let (index, post) = (step.store.index, step.store.post)
         let token = PartToken(value: step.newTransfer().value)
         let part = step.store.files.make { event in post(.part(token, event)) }
-        let rows = record.state == .absent ? [] : try index.chunks(record.id).map(\.index)
+        let rows = record.state == .absent ? [] : try index.resources.chunks(record.id).map(\.index)
         // A damaged row may name an impossible chunk, which would be counted in place of a missing one.
         let count = record.total.map { record.grid.count(total: $0) }
         let committed = rows.filter { $0 < count ?? Self.longestUnknown }
-        var urls = try index.urlLeases(record.id)
+        var urls = try index.servers.urlLeases(record.id)
         // A refusal in an earlier run may no longer apply; only URLs whose bytes disagreed stay excluded.
         for position in urls.indices where urls[position].state == .refused { urls[position].state = .usable }
         self.init(token: token, lease: lease, part: part, record: record, committed: committed, urls: urls)
@@ -51,25 +51,25 @@ extension ResourceWork {
         let position = record.total == nil ? furthestPosition : nil
         let (fresh, again) = chunks.written(written, lengthUnknownAt: position)
         // A chunk that was committed and written again, because the server has no ranges, has a new proof.
-        if !again.isEmpty { try index.markCommitted(lease, record.id, again, bytes: 0, now: step.now) }
+        if !again.isEmpty { try index.resources.markCommitted(lease, record.id, again, bytes: 0, now: step.now) }
         guard !fresh.isEmpty else { return }
         let bytes = chunks.bytes(of: fresh.map(\.index))
-        try index.markCommitted(lease, record.id, fresh, bytes: bytes, now: step.now)
+        try index.resources.markCommitted(lease, record.id, fresh, bytes: bytes, now: step.now)
         chunks.committed(fresh.map(\.index))
     }
 
     /// Chunks were found damaged: they are fetched again.
     mutating func lost(_ damaged: [Int], _ step: Step<DownloadMachine>) throws {
         let bytes = chunks.bytes(of: damaged)
-        try step.store.index.markUncommitted(lease, record.id, chunks: damaged, bytes: bytes)
+        try step.store.index.resources.markUncommitted(lease, record.id, chunks: damaged, bytes: bytes)
         chunks.lost(damaged)
     }
 
     /// Deletes the rows of all its chunks.
     func uncommit(_ step: Step<DownloadMachine>) throws {
         let index = step.store.index
-        try index.markUncommitted(
-            lease, record.id, chunks: try index.chunks(record.id).map(\.index), bytes: book.committedBytes)
+        try index.resources.markUncommitted(
+            lease, record.id, chunks: try index.resources.chunks(record.id).map(\.index), bytes: book.committedBytes)
     }
 
     // MARK: The whole
@@ -104,7 +104,7 @@ extension ResourceWork {
     /// changed on the disk while no program used it, and without a digest nothing else would detect that. It costs one
     /// read of these chunks, as a digest does.
     func check(_ chunks: ChunkSet, total: UInt64, _ step: inout Step<DownloadMachine>) throws {
-        let proofs = try step.store.index.chunks(record.id).filter { chunks.contains($0.index) }
+        let proofs = try step.store.index.resources.chunks(record.id).filter { chunks.contains($0.index) }
         // The part file by its own name: the final path may hold a foreign file.
         let check = PartCheck(
             path: record.path + ".part", resource: record.id, total: total, grid: record.grid, cipher: cipher,

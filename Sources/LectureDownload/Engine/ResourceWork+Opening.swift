@@ -162,7 +162,7 @@ extension FreeSpace {
     /// What the quota and the disk leave.
     fileprivate init(_ settings: DownloadSettings, _ step: Step<DownloadMachine>) throws {
         let (index, files, reserve) = (step.store.index, step.store.files, settings.reserveBytes)
-        let planned = settings.quotaBytes == nil ? 0 : try index.plannedBytes()
+        let planned = settings.quotaBytes == nil ? 0 : try index.resources.plannedBytes()
         let quota = settings.quotaBytes.map { $0 - min($0, planned) }
         let free = try? files.freeBytes()
         self.init(quota: quota, disk: free.map { $0 - min($0, reserve) })

@@ -39,7 +39,7 @@ extension ResourceWork {
 
     private func keep(_ piece: ChunkPiece, _ step: Step<DownloadMachine>) throws {
         guard !book.committed.contains(piece.chunk) else { return }
-        try step.store.index.keepPiece(lease, record.id, try PieceBox(self, step).stored(piece))
+        try step.store.index.resources.keepPiece(lease, record.id, try PieceBox(self, step).stored(piece))
     }
 
     /// Makes remainders of the pieces that an earlier run has stored, when the cipher is known and before the part file
@@ -56,9 +56,10 @@ extension ResourceWork {
         guard mayHavePieces, keepsPieces(settings), let total = record.total else { return 0 }
         let (index, box) = (step.store.index, PieceBox(self, step))
         var found: Int64 = 0
-        let blocks = try box.blocks(of: try index.pieces(record.id), total: total, book: book, limit: Self.piecesLimit)
-        {
-            try index.dropPieces(lease, record.id, chunk: $0.chunk, from: $0.start)
+        let blocks = try box.blocks(
+            of: try index.resources.pieces(record.id), total: total, book: book, limit: Self.piecesLimit
+        ) {
+            try index.resources.dropPieces(lease, record.id, chunk: $0.chunk, from: $0.start)
         }
         for block in blocks {
             evidence.foundEarlierBytes()

@@ -25,20 +25,20 @@ extension ResourceWork {
     /// a digest all bytes come from the first one. Later only a digest allows a change.
     mutating func turnToMirror(from lease: URLLeaseID?, _ step: Step<DownloadMachine>) {
         guard machine.isProbing, let url = sources.moveBehind(lease) else { return }
-        try? step.store.index.setURLLease(url.id, state: url.state, rank: url.rank)
+        try? step.store.index.servers.setURLLease(url.id, state: url.state, rank: url.rank)
     }
 
     /// Replaces all URLs by new ones for the same bytes.
     mutating func replaceURLs(_ urls: [String], _ step: Step<DownloadMachine>) throws {
         let index = step.store.index
-        try index.replaceURLLeases(lease, record.id, urls: urls, expires: nil, now: step.now)
-        sources.replace(with: try index.urlLeases(record.id))
+        try index.servers.replaceURLLeases(lease, record.id, urls: urls, expires: nil, now: step.now)
+        sources.replace(with: try index.servers.urlLeases(record.id))
     }
 
     /// Changes the state of a URL.
     mutating func markURL(_ lease: URLLeaseID?, _ state: URLLeaseRecord.State, _ step: Step<DownloadMachine>) {
         guard let url = sources.mark(lease, state) else { return }
-        try? step.store.index.setURLLease(url.id, state: url.state, rank: url.rank)
+        try? step.store.index.servers.setURLLease(url.id, state: url.state, rank: url.rank)
     }
 
     /// A URL is not used again.

@@ -78,7 +78,7 @@ struct ResourceWork: Sendable {
     // MARK: Rows and effects
 
     /// Stores its row.
-    func save(_ step: Step<DownloadMachine>) throws { try step.store.index.updateResource(lease, record) }
+    func save(_ step: Step<DownloadMachine>) throws { try step.store.index.resources.updateResource(lease, record) }
 
     /// Commands its part file after the commit.
     func command(_ command: PartCommand, _ step: inout Step<DownloadMachine>) {

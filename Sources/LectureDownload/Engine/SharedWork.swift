@@ -108,7 +108,8 @@ struct RunningTransfers: Sendable {
 
     /// Whether one more may start at a server. What the store has about the server is looked up once.
     mutating func mayStart(_ origin: Origin, _ step: Step<DownloadMachine>) -> Bool {
-        if knownOrigins.insert(origin).inserted, let stored = (try? step.store.index.origin(origin.text)) ?? nil {
+        if knownOrigins.insert(origin).inserted, let stored = (try? step.store.index.servers.origin(origin.text)) ?? nil
+        {
             // Waits survive a restart, and a wall clock that was set back during the wait.
             let wait = stored.waitUntil.map { RetryWait(setAt: stored.waitSet ?? step.now, due: $0) }
             pacer.restore(origin, limit: stored.limit, wait: wait, now: step.now, boot: step.boot)

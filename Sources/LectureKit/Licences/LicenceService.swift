@@ -265,7 +265,7 @@ private final class StoreContents: LicensedContents {
     }
 
     func content(_ key: ContentKey) throws -> ContentPresence? {
-        guard let item = try index.item(key) else { return nil }
+        guard let item = try index.contents.item(key) else { return nil }
         var presence = ContentPresence(id: item.id, isComplete: item.currentVersion != nil)
         let seal = try device.seal(of: key)
         (presence.isSealedElsewhere, presence.grantingKeys) = (seal.isElsewhere, seal.grantingKeys)
@@ -275,7 +275,7 @@ private final class StoreContents: LicensedContents {
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws { try device.bind(key, to: keys) }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
-        try index.setTargetState(key, .remove, now: now)
+        try index.targets.setTargetState(key, .remove, now: now)
     }
 
     func followRemovals() { follow() }

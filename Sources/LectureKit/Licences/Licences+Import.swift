@@ -35,7 +35,7 @@ extension LectureManager.Licences {
             let signer = claims.signer
             guard let file = claims.file, let text = file.content else { throw claims.refusal }
             let key = try ContentKey(text)
-            guard let item = try index.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            guard let item = try index.contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
             let user = try service.ledger.entry(key)?.source.clientUserID ?? ""
             if !user.isEmpty, let named = file.user, named != user {
                 throw LectureError(.licenceFileRefused, detail: key.text, cause: "it names another user")

@@ -160,7 +160,7 @@ extension LectureManager.Reports {
     private func recorder(
         of key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ target: ReportTarget?
     ) throws -> PlayRecorder {
-        guard let content = try queries.item(key)?.content, let facts = try writer.reportFacts(key.text) else {
+        guard let content = try queries.item(key)?.content, let facts = try writer.contents.reportFacts(key.text) else {
             throw LectureError(.unknownContent, detail: key.text)
         }
         let channels = facts.descriptor.map { ReportChannels(descriptor: $0) } ?? ReportChannels()

@@ -130,7 +130,7 @@ extension LectureManager.Reports {
     }
 
     private func facts(_ content: String) throws -> ReportPlan.Facts {
-        guard !content.isEmpty, let found = try writer.reportFacts(content) else { return ReportPlan.Facts() }
+        guard !content.isEmpty, let found = try writer.contents.reportFacts(content) else { return ReportPlan.Facts() }
         let channels = found.descriptor.map { ReportChannels(descriptor: $0) } ?? ReportChannels()
         return ReportPlan.Facts(course: found.course, channels: channels)
     }

@@ -181,7 +181,9 @@ struct StreamCleaning {
     /// Ends the streams of killed programs.
     func dismissDead() throws {
         try index.transaction {
-            for owner in try index.owners() where !locks.isAlive(owner) { try index.dismissOwner(owner, now: now) }
+            for owner in try index.owners.all() where !locks.isAlive(owner) {
+                try index.owners.dismissOwner(owner, now: now)
+            }
         }
     }
 }

@@ -61,8 +61,8 @@ struct EffectScenarios {
         perform(scene)
         let opening = next(scene)
         let part = try #require(partFile(opening))
-        let item = try #require(try scene.index.item(key))
-        let version = try #require(try scene.index.building(item.id))
+        let item = try #require(try scene.index.contents.item(key))
+        let version = try #require(try scene.index.versions.building(item.id))
         let media = try #require(version.resources.first)
         let total = UInt64(bytes.count)
         let plan = PartFilePlan(
@@ -90,10 +90,10 @@ struct EffectScenarios {
         let (scene, _) = try FetchingScenarios.scene(chunks: 6)
         StoreScenarios.slow(scene)
         let key = try scene.want(Self.url)
-        let content = try #require(try scene.index.item(key)).id
+        let content = try #require(try scene.index.contents.item(key)).id
         scene.work(for: .milliseconds(500))
         let transfer = try #require(scene.network.requests.last).id
-        _ = try scene.index.setTargetState(key, targetState, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, targetState, now: scene.world.now)
         scene.program.engine.setNeedsStep()
         let step = perform(scene)
         #expect(step.effects.first == .transfer(.cancel([transfer])))

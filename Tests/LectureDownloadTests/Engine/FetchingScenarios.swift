@@ -136,11 +136,11 @@ struct FetchingScenarios {
         }
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(900))
-        _ = try scene.index.setTargetState(key, .pause, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .pause, now: scene.world.now)
         try scene.rest()
         #expect(try scene.content(key)?.stopReason == .user)
         #expect(try #require(try scene.content(key)).committedBytes > 0)
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.program.engine.statistics.bytesReused == 0)
@@ -247,10 +247,12 @@ struct FetchingScenarios {
         scene.program.onNotices = { notices in
             for case .progress(let progress) in notices where progress.state == .completed {
                 reported += 1
-                if try index.item(key)?.content.state != .completed { world.found("completion was reported too early") }
+                if try index.contents.item(key)?.content.state != .completed {
+                    world.found("completion was reported too early")
+                }
             }
             for case .progress(let progress) in notices {
-                let committed = try index.item(key)?.content.committedBytes ?? 0
+                let committed = try index.contents.item(key)?.content.committedBytes ?? 0
                 if progress.committedChunks << 20 > committed + 1 << 20 {
                     world.found("proofs were reported too early")
                 }

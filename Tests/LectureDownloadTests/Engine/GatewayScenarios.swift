@@ -104,7 +104,7 @@ struct GatewayScenarios {
         try scene.rest()
         try scene.want(second, isGateway: true) { $0.outputPath = "/out/2" }
         try scene.rest()
-        #expect(try scene.index.summary(scene.program.run).counts == [.completed: 1])
+        #expect(try scene.index.owners.summary(scene.program.run).counts == [.completed: 1])
         #expect(scene.network.requests(for: Self.media).count == 1)
         #expect(scene.disk.outputs["/out/1"] == file.bytes)
         #expect(scene.disk.outputs["/out/2"] == file.bytes)

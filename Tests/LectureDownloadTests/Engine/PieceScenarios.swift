@@ -26,9 +26,9 @@ struct PieceScenarios {
     }
 
     private static func pause(_ key: ContentKey, in scene: Scene) throws {
-        _ = try scene.index.setTargetState(key, .pause, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .pause, now: scene.world.now)
         try scene.rest()
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         scene.program.setNeedsStep()
     }
 

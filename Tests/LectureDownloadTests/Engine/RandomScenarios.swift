@@ -58,8 +58,8 @@ struct RandomScenarios {
                 story.scene.advance([story.scene.program])
             }
             if world.chance(10) {
-                _ = try story.scene.index.setTargetState(story.key, .pause, now: world.now)
-                _ = try story.scene.index.setTargetState(story.key, .fetch, now: world.now)
+                _ = try story.scene.index.targets.setTargetState(story.key, .pause, now: world.now)
+                _ = try story.scene.index.targets.setTargetState(story.key, .fetch, now: world.now)
                 story.scene.program.setNeedsStep()
             }
             let committed = Int(try #require(try story.scene.content(story.key)).committedBytes)

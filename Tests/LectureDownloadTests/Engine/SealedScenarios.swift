@@ -11,11 +11,11 @@ struct SealedScenarios {
     private static let segment = SealedFormat.plaintextBytes
 
     private func media(_ key: ContentKey, _ scene: Scene) throws -> ResourceRecord {
-        let item = try #require(try scene.index.item(key))
+        let item = try #require(try scene.index.contents.item(key))
         if let version = item.currentVersion {
-            return try #require(try scene.index.resources(version).first { $0.role == .media })
+            return try #require(try scene.index.versions.resources(version).first { $0.role == .media })
         }
-        return try #require(try scene.index.building(item.id)?.resources.first { $0.role == .media })
+        return try #require(try scene.index.versions.building(item.id)?.resources.first { $0.role == .media })
     }
 
     @Test(arguments: [nil, 1, 3])
@@ -59,12 +59,12 @@ struct SealedScenarios {
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(500))
         #expect(try media(key, scene).seal == .open, "its seal state is unknown while it is open")
-        _ = try scene.index.setTargetState(key, .pause, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .pause, now: scene.world.now)
         try scene.rest()
         let committed = Int(try #require(try scene.content(key)).committedBytes)
         #expect(committed > 0 && committed < bytes.count)
         #expect(try media(key, scene).seal == .clean)
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.disk.headersUsedOn == 1 && scene.disk.headers == 1)
@@ -95,15 +95,15 @@ struct SealedScenarios {
         // Until its part file has reported that it is closed.
         scene.work(for: .seconds(1))
         let claimed = try #require(
-            try scene.index.claim(
+            try scene.index.owners.claim(
                 content: before.content, owner: scene.program.owner, now: scene.world.now))
         let second = Int(before.grid.range(of: 1, total: before.total).count)
-        try scene.index.markUncommitted(claimed.lease, before.id, chunks: [1], bytes: UInt64(second))
-        try scene.index.reopenVersion(claimed.lease, before.version, now: scene.world.now)
-        try scene.index.release(claimed.lease)
+        try scene.index.resources.markUncommitted(claimed.lease, before.id, chunks: [1], bytes: UInt64(second))
+        try scene.index.versions.reopenVersion(claimed.lease, before.version, now: scene.world.now)
+        try scene.index.owners.release(claimed.lease)
         #expect(try media(key, scene).seal == .open)
         #expect(try scene.content(key)?.committedBytes == Int64(bytes.count - second))
-        _ = try scene.index.joinUnfinished(scene.program.run)
+        _ = try scene.index.owners.joinUnfinished(scene.program.run)
         scene.program.setNeedsStep()
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
@@ -139,7 +139,7 @@ struct SealedScenarios {
         let content = try #require(try scene.content(key))
         #expect(content.state == .failed && content.error?.code == .sealedElsewhere && content.committedBytes > 1 << 20)
         scene.seals.failure = nil
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         scene.program.setNeedsStep()
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)

@@ -220,7 +220,7 @@ struct ServerScenarios {
         try scene.rest()
         #expect(try scene.content(key)?.error?.code == .notMedia)
         scene.network.files[Self.url]?.bytes = bytes
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(try scene.contradictions() == [])

@@ -25,13 +25,13 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(500))
-        _ = try scene.index.setTargetState(key, targetState, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, targetState, now: scene.world.now)
         try scene.rest()
         let content = try #require(try scene.content(key))
         #expect(content.stopReason == .user)
         #expect(content.committedBytes > 0)
         let before = scene.network.delivered
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(scene.network.delivered == bytes.count && before > Int(content.committedBytes), "no byte came twice")
@@ -44,9 +44,9 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(300))
-        _ = try scene.index.setTargetState(key, targetState, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, targetState, now: scene.world.now)
         scene.program.step()
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
         #expect(try scene.contradictions() == [])
@@ -59,7 +59,7 @@ struct StoreScenarios {
         scene.work(for: .milliseconds(300))
         scene.program.stop()
         scene.program.step()
-        _ = try scene.index.setTargetState(key, .pause, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .pause, now: scene.world.now)
         try scene.run { scene.program.engine.activeCount == 0 }
         #expect(try scene.content(key)?.state == .stopped)
         #expect(try scene.content(key)?.stopReason == .user)
@@ -70,7 +70,7 @@ struct StoreScenarios {
         Self.slow(scene)
         let key = try scene.want(Self.url)
         scene.work(for: .milliseconds(300))
-        _ = try scene.index.setTargetState(key, .remove, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .remove, now: scene.world.now)
         try scene.rest()
         #expect(try scene.content(key) == nil)
         #expect(try scene.disk.listing() == [])
@@ -126,7 +126,7 @@ struct StoreScenarios {
         #expect(try scene.disk.listing() == [])
         #expect(try scene.contradictions() == [])
         scene.network.files[Self.url]?.bytes = Array(bytes.prefix(2 << 20))
-        _ = try scene.index.setTargetState(key, .fetch, now: scene.world.now)
+        _ = try scene.index.targets.setTargetState(key, .fetch, now: scene.world.now)
         try scene.rest()
         #expect(try scene.bytes(key) == Array(bytes.prefix(2 << 20)))
     }
@@ -197,7 +197,7 @@ struct StoreScenarios {
         let other = try scene.another()
         let both = [scene.program, other]
         var turns = 0
-        while try scene.index.nextDue(run: scene.program.run) != nil
+        while try scene.index.owners.nextDue(run: scene.program.run) != nil
             || both.contains(where: { $0.engine.activeCount > 0 })
         {
             for program in both { program.step() }
@@ -259,7 +259,7 @@ struct StoreScenarios {
         }
         try scene.index.connection.execute("DROP TRIGGER broken")
         try scene.rest()
-        #expect(try scene.index.summary(scene.program.run).counts[.completed] == 20)
+        #expect(try scene.index.owners.summary(scene.program.run).counts[.completed] == 20)
     }
 
     @Test(arguments: [

@@ -41,7 +41,7 @@ final class WorldContents: LicensedContents {
     }
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
-        try index.setTargetState(key, .remove, now: now)
+        try index.targets.setTargetState(key, .remove, now: now)
     }
 
     func followRemovals() { followed += 1 }
@@ -100,7 +100,7 @@ final class LicenceWorld {
             deviceName: "Linux")
         configure(&settings)
         anchors.set(.beforeFirst([UInt8](repeating: 0, count: 32)), of: settings.store)
-        owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        owner = try index.owners.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         (loop, downloads) = Self.loop(ledger, clock, randomness, isWoken, licences)
         engine = Self.engine(
             ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
@@ -141,7 +141,7 @@ final class LicenceWorld {
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
         let contents = WorldContents(index: index, ledger: ledger, vault: vault)
         contents.ids = self.contents.ids
-        let owner = try index.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
+        let owner = try index.owners.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
         let (loop, _) = Self.loop(ledger, clock, randomness, woken, DownloadsStore())
         let engine = Self.engine(
@@ -151,8 +151,8 @@ final class LicenceWorld {
 
     /// The process is killed and another starts: memory is lost, the claims of the dead process are released.
     func restart() throws {
-        try index.dismissOwner(owner, now: clock.now())
-        owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        try index.owners.dismissOwner(owner, now: clock.now())
+        owner = try index.owners.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         (loop, downloads) = Self.loop(ledger, clock, randomness, isWoken, licences)
         engine = Self.engine(
             ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
@@ -199,7 +199,7 @@ final class LicenceWorld {
     func content(_ name: String) throws -> ContentKey {
         let key = try ContentKey(name)
         contents.ids[key] =
-            try index.enqueue(
+            try index.requests.enqueue(
                 DownloadRequest(url: "http://127.0.0.1/\(name)"),
                 source: RequestSource(derivedKey: key, identity: Array("identity of \(name)".utf8), isGateway: false),
                 check: .list, now: clock.now()

@@ -148,13 +148,13 @@ private final class WorldLicences: LicensedContents {
     init(_ index: SQLiteDownloadIndex, _ follow: @escaping () -> Void) { (self.index, self.follow) = (index, follow) }
 
     func content(_ key: ContentKey) throws -> ContentPresence? {
-        try index.item(key).map { ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil) }
+        try index.contents.item(key).map { ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil) }
     }
 
     func bind(_ key: ContentKey, to keys: GrantingKeys) throws {}
 
     func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
-        try index.setTargetState(key, .remove, now: now)
+        try index.targets.setTargetState(key, .remove, now: now)
     }
 
     func followRemovals() { follow() }

@@ -65,7 +65,7 @@ package final class Program {
         let owner = try store.use { [census, number] in try Self.register(index, number, census, now) }
         self.owner = owner
         census.living[owner] = number
-        run = try store.use { try index.beginRun(owner: owner, command: "test", now: now) }
+        run = try store.use { try index.owners.beginRun(owner: owner, command: "test", now: now) }
         transport = ScriptedTransport(world: world, network: place.network, program: number)
         let inbox = Inbox<EngineEvent> { [isWoken] in isWoken.withLock { $0 = true } }
         resolver = ScriptedResolver(world: world, program: number, inbox: inbox)
@@ -96,8 +96,10 @@ package final class Program {
         _ index: SQLiteDownloadIndex, _ number: Int, _ census: Census, _ now: Timestamp
     ) throws -> OwnerID {
         try index.transaction {
-            for owner in try index.owners() where census.isDead(owner) { try index.dismissOwner(owner, now: now) }
-            return try index.registerOwner(pid: number, bootID: "world", command: "test", now: now)
+            for owner in try index.owners.all() where census.isDead(owner) {
+                try index.owners.dismissOwner(owner, now: now)
+            }
+            return try index.owners.registerOwner(pid: number, bootID: "world", command: "test", now: now)
         }
     }
 
@@ -107,8 +109,8 @@ package final class Program {
         lastCheck = world.boot
         try? store.use {
             try index.transaction {
-                for other in try index.owners() where census.isDead(other) {
-                    try index.dismissOwner(other, now: world.now)
+                for other in try index.owners.all() where census.isDead(other) {
+                    try index.owners.dismissOwner(other, now: world.now)
                 }
             }
         }
@@ -171,7 +173,7 @@ package final class Program {
     /// Whether the program is idle, and stays so without an event.
     package func isIdle(in index: SQLiteDownloadIndex, at now: Timestamp) throws -> Bool {
         guard engine.activeCount == 0, transport.runningCount == 0 else { return false }
-        return try index.nextDue(run: run) == nil && index.contentsToRemove(limit: 1).isEmpty
+        return try index.owners.nextDue(run: run) == nil && index.contents.contentsToRemove(limit: 1).isEmpty
     }
 }
 

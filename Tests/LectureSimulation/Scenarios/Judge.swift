@@ -16,9 +16,9 @@ struct Judge {
         try judgeFiles()
         try judgeRequests()
         try simulation.judgePartners()
-        let owners = try simulation.onlooker.owners().count
+        let owners = try simulation.onlooker.owners.all().count
         if owners > 0 { world.found("\(owners) owners are left") }
-        let discarded = try simulation.onlooker.discardedVersions().count
+        let discarded = try simulation.onlooker.versions.discardedVersions().count
         if discarded > 0, !simulation.watch.hasDiskFailed { world.found("\(discarded) discarded versions are left") }
     }
 
@@ -45,14 +45,14 @@ struct Judge {
 
     private func judgeComplete(_ number: Int, _ item: ItemRecord, _ served: Servers.Served) throws {
         guard let version = item.currentVersion,
-            let media = try simulation.onlooker.resources(version).first(where: { $0.role == .media })
+            let media = try simulation.onlooker.versions.resources(version).first(where: { $0.role == .media })
         else { return world.found("lecture \(number) is complete without a version") }
         guard let node = simulation.disk.node(media.path) else {
             return world.found("lecture \(number) is complete and its file is not there")
         }
         let damaged = try simulation.disk.verify(
             path: media.path, resource: media.id, total: media.total ?? 0, grid: media.grid, cipher: nil,
-            proofs: try simulation.onlooker.chunks(media.id), pace: { _ in true })
+            proofs: try simulation.onlooker.resources.chunks(media.id), pace: { _ in true })
         if !damaged.isEmpty { world.found("lecture \(number) is complete and damaged") }
         if media.total != UInt64(node.bytes.count) || media.committedBytes != media.total {
             world.found("lecture \(number) has \(node.bytes.count) bytes, its row says \(media.committedBytes)")

@@ -15,11 +15,11 @@ extension Simulation {
     /// A lecture as the store has it.
     func item(_ number: Int) throws -> ItemRecord? {
         if scenario.lectures[number].source == .gateway,
-            let described = try onlooker.item(try ContentKey("lecture-\(number)"))
+            let described = try onlooker.contents.item(try ContentKey("lecture-\(number)"))
         {
             return described
         }
-        return try onlooker.item(try ContentKey("request-\(number)"))
+        return try onlooker.contents.item(try ContentKey("request-\(number)"))
     }
 
     /// Registers the request for a lecture.
@@ -38,12 +38,12 @@ extension Simulation {
         }
         if lecture.hasOutput { request.outputPath = "/out/\(number)" }
         do {
-            let request = try onlooker.enqueue(
+            let request = try onlooker.requests.enqueue(
                 request,
                 source: RequestSource(
                     derivedKey: try ContentKey("request-\(number)"), identity: Array("lecture \(number)".utf8),
                     isGateway: lecture.source == .gateway), check: .list, now: world.now)
-            for program in programs { try onlooker.join(program.run, content: request.id) }
+            for program in programs { try onlooker.owners.join(program.run, content: request.id) }
             watch.requests[number] = .fetch
             watch.requested(request.id)
         } catch {
@@ -61,7 +61,7 @@ extension Simulation {
         case .resume: targetState(.fetch, number)
         case .cancel: targetState(.cancel, number)
         case .remove: targetState(.remove, number)
-        case .first: if let key = try? item(number)?.content.key { _ = try? onlooker.setPriority(key, 50) }
+        case .first: if let key = try? item(number)?.content.key { _ = try? onlooker.targets.setPriority(key, 50) }
         case .again: want(number)
         case .otherDigest:
             let served = servers.served[number]
@@ -80,8 +80,8 @@ extension Simulation {
             // A removal continues, unless the lecture is requested again before it has started.
             if item.targetState == .remove, targetState != .fetch || item.content.state == .removing { return }
             if item.content.state == .completed, targetState == .pause || targetState == .cancel { return }
-            guard try onlooker.setTargetState(item.content.key, targetState, now: world.now) else { return }
-            for program in programs { try onlooker.join(program.run, content: item.id) }
+            guard try onlooker.targets.setTargetState(item.content.key, targetState, now: world.now) else { return }
+            for program in programs { try onlooker.owners.join(program.run, content: item.id) }
             watch.requests[number] = targetState
             watch.requested(item.id)
         } catch {

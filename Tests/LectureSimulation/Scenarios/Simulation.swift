@@ -199,12 +199,14 @@ package final class Simulation {
         let leased = try onlookerConnection.first("SELECT count(*) FROM content WHERE lease_owner IS NOT NULL") {
             $0.int(0)
         }
-        guard leased == 0, try onlooker.contentsToRemove(limit: 1).isEmpty else { return false }
+        guard leased == 0, try onlooker.contents.contentsToRemove(limit: 1).isEmpty else { return false }
         // A server that asked for a year is not awaited, nor one that never comes back.
         let isLate = world.boot > 1200 * 1_000_000_000 && servers.neverComes
         if isLate { return true }
         let latest = servers.hasAskedForAYear ? world.now + .seconds(3600) : Timestamp(milliseconds: .max)
-        return try programs.allSatisfy { program in try onlooker.nextDue(run: program.run).map { $0 > latest } ?? true }
+        return try programs.allSatisfy { program in
+            try onlooker.owners.nextDue(run: program.run).map { $0 > latest } ?? true
+        }
     }
 
     // MARK: Programs
@@ -242,7 +244,7 @@ package final class Simulation {
                 try watch.reported(reported, by: program)
             }
             _ = try program.store.use {
-                try program.index.transaction { try program.index.joinUnfinished(program.run) }
+                try program.index.transaction { try program.index.owners.joinUnfinished(program.run) }
             }
             programs.append(program)
         } catch {
@@ -378,7 +380,7 @@ package final class Simulation {
         guard program.isStopped else { return false }
         let reported = program.notices.count { if case .stopped = $0 { true } else { false } }
         if reported != 1 { world.found("a program reported its stop \(reported) times") }
-        try onlooker.dismissOwner(program.owner, now: world.now)
+        try onlooker.owners.dismissOwner(program.owner, now: world.now)
         programs.removeAll { $0 === program }
         place.census.dismiss(program: program.number)
         disk.close(program: program.number)

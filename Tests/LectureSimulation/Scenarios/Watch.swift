@@ -63,7 +63,7 @@ final class Watch {
             }
         }
         for version in writes.completed {
-            for resource in try program.index.resources(version) where resource.state == .finalized {
+            for resource in try program.index.versions.resources(version) where resource.state == .finalized {
                 if disk.node(resource.path) == nil { world.found("\(resource.path) is complete and is not there") }
                 if !disk.isDurable(resource.path) { world.found("\(resource.path) is complete before its name lasts") }
             }
@@ -110,11 +110,11 @@ final class Watch {
             }
             let damaged = try disk.verify(
                 path: name, resource: resource, total: total, grid: ChunkGrid(length: chunkBytes), cipher: nil,
-                proofs: try index.chunks(resource), pace: { _ in true })
+                proofs: try index.resources.chunks(resource), pace: { _ in true })
             if !damaged.isEmpty { world.found("committed chunks \(damaged) of \(path) are not on the disk") }
         }
         for content in complete {
-            let state = try index.item(content)?.content.state
+            let state = try index.contents.item(content)?.content.state
             if state != .completed { world.found("a lecture that was reported complete is \(state?.name ?? "gone")") }
         }
     }
@@ -134,7 +134,7 @@ final class Watch {
             case .changed(let item):
                 let (id, state) = (item.id, item.content.state)
                 // Unless another program has leased it since.
-                if let now = try program.index.item(id), now.fence == item.fence, now.content.state != state {
+                if let now = try program.index.contents.item(id), now.fence == item.fence, now.content.state != state {
                     world.found("\(item.content.key) was reported \(state.name) and is \(now.content.state.name)")
                 }
                 world.record("\(program.number) reports: \(item.content.key) is \(state.name)")
@@ -155,14 +155,16 @@ final class Watch {
                 if error.code == .bug { world.found("the engine found a bug: \(error.detail) \(error.cause)") }
             case .removed(let key):
                 world.record("\(program.number) reports: \(key) is removed")
-                if try program.index.item(key) != nil { world.found("a lecture that is there was reported removed") }
+                if try program.index.contents.item(key) != nil {
+                    world.found("a lecture that is there was reported removed")
+                }
             case .published, .stopped: break
             }
         }
     }
 
     private func check(_ reported: DownloadProgress, by program: Program) throws {
-        guard let item = try program.index.item(reported.key) else { return }
+        guard let item = try program.index.contents.item(reported.key) else { return }
         if let total = reported.total, reported.bytes > total { world.found("progress beyond the end") }
         // Where a complete version is there already, the count of the next one has started.
         if item.content.committedChunks < reported.committedChunks, item.content.state != .completed,

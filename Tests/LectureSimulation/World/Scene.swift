@@ -65,10 +65,10 @@ package final class Scene {
         var request = DownloadRequest(url: url)
         change(&request)
         let identity = Array(url.utf8)
-        let registered = try index.enqueue(
+        let registered = try index.requests.enqueue(
             request, source: RequestSource(derivedKey: try ContentKey(url), identity: identity, isGateway: isGateway),
             check: .list, now: world.now)
-        try index.join(program.run, content: registered.id)
+        try index.owners.join(program.run, content: registered.id)
         program.setNeedsStep()
         return registered.key
     }
@@ -79,26 +79,27 @@ package final class Scene {
         let dead = program.owner
         programs += 1
         if powerCut { disk.cutPower() } else { disk.close(program: program.number) }
-        try index.dismissOwner(dead, now: world.now)
+        try index.owners.dismissOwner(dead, now: world.now)
         program = try Program(Life(program: programs), in: place, settings)
-        _ = try index.joinUnfinished(program.run)
+        _ = try index.owners.joinUnfinished(program.run)
     }
 
     /// A second program on the same store, in the same world.
     package func another() throws -> Program {
         programs += 1
         let other = try Program(Life(program: programs), in: place, settings)
-        _ = try index.joinUnfinished(other.run)
+        _ = try index.owners.joinUnfinished(other.run)
         return other
     }
 
     /// A lecture as the store has it.
-    package func content(_ key: ContentKey) throws -> Content? { try index.item(key)?.content }
+    package func content(_ key: ContentKey) throws -> Content? { try index.contents.item(key)?.content }
 
     /// The finished bytes of a lecture; nil when it is not complete.
     package func bytes(_ key: ContentKey) throws -> [UInt8]? {
-        guard let item = try index.item(key), item.content.state == .completed, let version = item.currentVersion,
-            let media = try index.resources(version).first
+        guard let item = try index.contents.item(key), item.content.state == .completed,
+            let version = item.currentVersion,
+            let media = try index.versions.resources(version).first
         else { return nil }
         return disk.files[media.path]
     }
@@ -110,12 +111,12 @@ package final class Scene {
         var found = world.findings + (try StoreMaintenance.check(location)).filter { !$0.hasPrefix(keyless) }
         let queries = try SQLiteContentQueries(opening: location)
         for content in try queries.contents(ContentFilter(), sort: .title, page: ContentPage()) {
-            guard let item = try index.item(content.key), let version = item.currentVersion else { continue }
-            for resource in try index.resources(version) where resource.state == .finalized {
+            guard let item = try index.contents.item(content.key), let version = item.currentVersion else { continue }
+            for resource in try index.versions.resources(version) where resource.state == .finalized {
                 let cipher = resource.seal == .plain ? nil : try seals.cipher(for: item, role: resource.role)
                 let damaged = try? disk.verify(
                     path: resource.path, resource: resource.id, total: resource.total ?? 0, grid: resource.grid,
-                    cipher: cipher, proofs: try index.chunks(resource.id), pace: { _ in true })
+                    cipher: cipher, proofs: try index.resources.chunks(resource.id), pace: { _ in true })
                 if resource.seal == .open { found.append("\(content.key): \(resource.path) stands and is not clean") }
                 if damaged != [] { found.append("\(content.key): \(resource.path) is missing or damaged") }
                 if resource.committedBytes != resource.total { found.append("\(content.key): counted bytes differ") }

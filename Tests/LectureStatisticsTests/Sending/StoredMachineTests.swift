@@ -20,7 +20,7 @@ struct StoredMachineTests {
         directory = try TemporaryDirectory()
         index = try SQLiteDownloadIndex(opening: StoreLocation(directory: directory.file("store")), now: now)
         outbox = SQLiteOutbox(index: index)
-        owner = try index.registerOwner(pid: 1, bootID: "", command: "", now: now)
+        owner = try index.owners.registerOwner(pid: 1, bootID: "", command: "", now: now)
         target = try outbox.target(address)
     }
 

@@ -99,7 +99,7 @@ final class SendWorld {
         let connection = try StoreDatabase.openWriter(location, now: clock.now()).connection
         let index = SQLiteDownloadIndex(connection: connection)
         let outbox = SQLiteOutbox(index: index)
-        let owner = try index.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
+        let owner = try index.owners.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
         let functions = ReportFunctions(
             newID: { [ids = shared.ids] in "request-\(Self.next(ids))" },
@@ -135,7 +135,7 @@ final class SendWorld {
     /// The program is killed and another starts on the same store; answers to the dead one are lost.
     func restart() throws {
         lms.network.hangUp()
-        try process.index.dismissOwner(process.owner, now: clock.now())
+        try process.index.owners.dismissOwner(process.owner, now: clock.now())
         processes.removeAll { $0 === process }
         process = try Self.process(
             location, clock, lms, randomness, settings, (ids, listens), seed: UInt64(randomness.number(0..<9999)))
@@ -152,7 +152,7 @@ final class SendWorld {
     /// That second program is killed.
     func kill(_ other: SendProcess) throws {
         lms.network.hangUp()
-        try other.index.dismissOwner(other.owner, now: clock.now())
+        try other.index.owners.dismissOwner(other.owner, now: clock.now())
         processes.removeAll { $0 === other }
     }
 

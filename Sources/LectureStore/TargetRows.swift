@@ -1,10 +1,14 @@
 package import LectureModel
 import LectureSQLite
 
-// The target state of a lecture. A lecture without a lease follows at once; the holder of a lease sees it in
-// `changedTargetStates`.
+/// The target state of a lecture, and its place in the queue. A lecture without a lease follows a target state at once;
+/// the holder of a lease sees it in ``OwnerRows/changedTargetStates(owner:)``.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct TargetRows {
+    let store: SQLiteDownloadIndex
+    var connection: Connection { store.connection }
 
-extension SQLiteDownloadIndex {
     /// Stores a target state; a lecture without a lease follows at once (`pause` and `cancel` → stopped(user); `fetch`
     /// → queued unless complete). Returns false for an unknown key.
     ///
@@ -71,7 +75,7 @@ extension SQLiteDownloadIndex {
             }
         // The state first: changing it keeps the rows within the condition, which changing the target state might not.
         switch targetState {
-        case .fetch: try startAnew(mayChange, values, now: now)
+        case .fetch: try store.requests.startAnew(mayChange, values, now: now)
         case .pause, .cancel:
             // An earlier failure is no longer the reason that it is stopped.
             let code: Int? = targetState == .cancel ? LectureError.Code.cancelled.number : nil

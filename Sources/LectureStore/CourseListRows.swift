@@ -1,10 +1,12 @@
-import LectureFormats
 package import LectureModel
 import LectureSQLite
 
-// Tables course_list and course_entry: which lectures a course list names, and which have left it.
+/// Which lectures a course list names, and which have left it. Tables course_list and course_entry.
+///
+/// Confined to the owner of the store's writer, like its connection.
+package struct CourseListRows {
+    let connection: Connection
 
-extension SQLiteDownloadIndex {
     /// The list of lectures that were requested individually. Nothing ever leaves it.
     package static let singleRequests = ""
 
@@ -14,7 +16,7 @@ extension SQLiteDownloadIndex {
     ///   - name: of the list; ``singleRequests`` for lectures that were requested individually.
     ///   - contents: lectures of the store.
     /// - Throws: ``LectureError``.
-    package func addToCourseList(_ name: String, contents: [ContentID]) throws {
+    package func add(to name: String, contents: [ContentID]) throws {
         guard !contents.isEmpty else { return }
         try connection.atomically {
             try connection.execute(
@@ -43,7 +45,7 @@ extension SQLiteDownloadIndex {
     ///   - now: the wall clock.
     /// - Returns: how many of its gateway links are not loaded.
     /// - Throws: ``LectureError``.
-    package func finishCourseList(
+    package func finish(
         _ name: String, contents: Set<ContentID>, run: RunID, now: Timestamp
     ) throws -> Int {
         try connection.atomically {
@@ -141,46 +143,8 @@ extension SQLiteDownloadIndex {
         }
     }
 
-    /// The row of a lecture.
-    ///
-    /// - Parameter key: its key.
-    /// - Returns: nil when nothing has this key.
-    /// - Throws: ``LectureError``.
-    package func contentID(_ key: ContentKey) throws -> ContentID? { try connection.contentID(key) }
-
     /// Rows as a JSON list, for `json_each`.
     private static func text(_ contents: some Sequence<ContentID>) -> String {
         "[\(contents.map { String($0.value) }.joined(separator: ","))]"
-    }
-
-    /// The lecture of a request; nil when there is none yet. Nothing is changed.
-    ///
-    /// - Parameters:
-    ///   - request: the request.
-    ///   - source: the source of its URL.
-    /// - Returns: the lecture.
-    /// - Throws: ``LectureError``.
-    package func find(_ request: DownloadRequest, _ source: RequestSource) throws -> ItemRecord? {
-        try known(request.key, source)
-    }
-
-    /// How much was downloaded in a period, and how long downloads were active in it.
-    ///
-    /// - Parameter time: the start of the period.
-    /// - Returns: bytes, and the length of all attempts, counting concurrent ones once.
-    /// - Throws: ``LectureError``.
-    package func throughput(since time: Timestamp) throws -> (bytes: Int64, busy: Duration) {
-        let attempts = try connection.query(
-            "SELECT at_ms, duration_ms, bytes FROM attempt WHERE at_ms >= ? AND bytes > 0 ORDER BY at_ms LIMIT 20000",
-            time
-        ) { (start: $0.int64(0), length: $0.int64(1), bytes: $0.int64(2)) }
-        var (bytes, busy, end): (Int64, Int64, Int64) = (0, 0, .min)
-        for attempt in attempts {
-            bytes += attempt.bytes
-            let stop = attempt.start + attempt.length
-            busy += max(0, stop - max(end, attempt.start))
-            end = max(end, stop)
-        }
-        return (bytes, .milliseconds(busy))
     }
 }
