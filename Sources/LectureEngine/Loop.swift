@@ -65,8 +65,8 @@ package final class Loop {
 
     /// Runs a step of every machine that has events or is due, up to the commit.
     ///
-    /// What it led to is taken from each runner (``Runner/take()``): first the effects of all are performed, then the
-    /// notices are reported, both before the next step.
+    /// What it led to is taken from each runner (``Runner/take()``): its effects are performed and then its notices
+    /// reported, both before the next step.
     ///
     /// - Returns: when the next step is due at the latest; nil when only an event can change something.
     package func commit() -> BootInstant? {

@@ -23,7 +23,6 @@ final class DownloadService: LoopService, @unchecked Sendable {
     var session: StoreSession { host.session }
     var owner: OwnerID { session.owner }
     private let host: EngineHost
-    private var notices: [EngineNotice] = []
     private var stopWaiters = StopWaiters()
     private var idleWaiters: [IdleWaiter] = []
     /// Changes made by other processes.
@@ -63,17 +62,12 @@ final class DownloadService: LoopService, @unchecked Sendable {
     /// Runs a step soon. From any thread.
     func wake() { host.wake() }
 
-    func performEffects() {
+    var isStopped: Bool { stopWaiters.isStopped }
+
+    func finishStep() {
         let step = engine.take()
         for effect in step.effects { engine.perform(effect) }
-        notices = step.notices
-    }
-
-    func reportNotices() {
-        guard !stopWaiters.isStopped else { return }
-        let reported = notices
-        notices = []
-        for notice in reported { notify(notice) }
+        for notice in step.notices { notify(notice) }
         if let observation = session.observation {
             observation.fetched(engine.statistics.bytesFetched, isExact: engine.activeCount == 0)
             observation.active(engine.progressOfActive.count)
@@ -232,7 +226,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
 
     /// Ends all work cleanly.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        if stopWaiters.wait(continuation) { engine.stop() }
+        if stopWaiters.wait(continuation, for: self) { engine.stop() }
     }
 
     private func finishStop() {

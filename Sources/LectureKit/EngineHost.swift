@@ -6,7 +6,7 @@ import LectureStore
 
 /// Runs the loop of the store on the core queue, and passes what its steps led to on to the services.
 ///
-///     timer, events → step: commit → effects of all services → notices of all services
+///     timer, events → step: commit → each service: effects → notices
 ///
 /// Created with this program's registration at the store. Confined to the core queue, except for ``wake()``.
 final class EngineHost {
@@ -24,10 +24,15 @@ final class EngineHost {
     private(set) weak var downloads: DownloadService?
     /// Licences, while they are open.
     private(set) weak var licences: LicenceService?
-    /// Learning reports, while they are open.
-    private(set) weak var reports: ReportService?
+    /// All that are open or still stopping: a new one of a kind may be opened before the former one has stopped.
+    private var served: [Served] = []
     private let index: SQLiteDownloadIndex
     private let timer: StepTimer
+
+    /// Weak, since the service has the host.
+    private struct Served {
+        weak var service: (any LoopService)?
+    }
 
     /// Creates a host without services; nothing happens before the first of them wakes it.
     ///
@@ -36,21 +41,21 @@ final class EngineHost {
     ///   - hub: where events go.
     ///   - session: this program's registration at the store.
     ///   - index: the store's writer.
-    ///   - checkRows: called at the end of each transaction of the loop; an error that it throws rolls it back.
     init(
-        _ executor: CoreExecutor, _ hub: EventHub<LectureEvent>, session: StoreSession, index: SQLiteDownloadIndex,
-        checkRows: @escaping () throws -> Void
+        _ executor: CoreExecutor, _ hub: EventHub<LectureEvent>, session: StoreSession, index: SQLiteDownloadIndex
     ) {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.executor, self.hub, self.session, self.index, clock) = (executor, hub, session, index, SystemClock())
         timer = StepTimer(executor, clock: clock, leeway: 2)
+        let checks = TransactionChecks()
         loop = Loop(
             Loop.Ports(clock: clock, random: SystemRandom(), numbers: session.numbers) { body in
                 try index.transaction {
                     try body()
-                    try checkRows()
+                    try checks.check()
                 }
             })
+        checks.host = self
         timer.serve { [weak self] in self?.step() }
     }
 
@@ -66,19 +71,18 @@ final class EngineHost {
     // MARK: Services
 
     /// Passes on what steps lead to, until the service has stopped.
-    func serve(_ service: DownloadService) { downloads = service }
-
-    /// Passes on what steps lead to, until the service has stopped.
-    func serve(_ service: LicenceService) { licences = service }
-
-    /// Passes on what steps lead to, until the service has stopped.
-    func serve(_ service: ReportService) { reports = service }
-
-    /// In the order of their machines.
-    private var services: [any LoopService] {
-        let all: [(any LoopService)?] = [downloads, licences, reports]
-        return all.compactMap(\.self)
+    ///
+    /// - Parameter service: its machine is in the loop.
+    func serve(_ service: any LoopService) {
+        served.append(Served(service: service))
+        switch service {
+        case let service as DownloadService: downloads = service
+        case let service as LicenceService: licences = service
+        default: break
+        }
     }
+
+    fileprivate var services: [any LoopService] { served.compactMap(\.service) }
 
     private func step() {
         dispatchPrecondition(condition: .onQueue(executor.queue))
@@ -86,37 +90,55 @@ final class EngineHost {
         session.dismissDeadOwners(index, clock)
         let next = loop.commit()
         // A step may have opened one.
-        let services = services
-        for service in services { service.performEffects() }
-        for service in services { service.reportNotices() }
+        for service in services { service.finishStep() }
+        served.removeAll { $0.service?.isStopped != false }
         timer.schedule(next)
     }
 }
 
 /// The active part of a subject: performs the effects of its machine, and reports its notices.
 protocol LoopService: AnyObject {
-    /// Takes what the step led to, and performs its effects.
-    func performEffects()
-    /// Reports its notices, and answers callers that wait.
-    func reportNotices()
+    /// Whether it has stopped for good.
+    var isStopped: Bool { get }
+    /// Takes what the step led to: performs its effects, reports its notices, and answers callers that wait.
+    func finishStep()
+    /// Requires that the rows of its subject are complete; the last call before a commit of the loop.
+    ///
+    /// - Throws: ``LectureError`` with the code `bug`, which rolls the transaction back.
+    func checkTransaction() throws
+}
+
+extension LoopService {
+    /// Nothing to check.
+    func checkTransaction() throws {}
+}
+
+/// The checks at the end of a transaction; it breaks the cycle between the loop, which needs them, and the host.
+private final class TransactionChecks {
+    weak var host: EngineHost?
+
+    func check() throws { for service in host?.services ?? [] { try service.checkTransaction() } }
 }
 
 /// The callers that wait for the end of a service.
 struct StopWaiters {
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// With the service, which would otherwise not be kept until it has stopped.
+    private var waiters: [(continuation: CheckedContinuation<Void, Never>, service: any LoopService)] = []
     /// Whether the service has stopped for good.
     private(set) var isStopped = false
 
     /// A caller waits, unless the service has stopped already.
     ///
-    /// - Parameter continuation: resumed once the service has stopped.
+    /// - Parameters:
+    ///   - continuation: resumed once the service has stopped.
+    ///   - service: the service.
     /// - Returns: whether it waits: the service is to be stopped.
-    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+    mutating func wait(_ continuation: CheckedContinuation<Void, Never>, for service: any LoopService) -> Bool {
         if isStopped {
             continuation.resume()
             return false
         }
-        waiters.append(continuation)
+        waiters.append((continuation, service))
         return true
     }
 
@@ -130,7 +152,7 @@ struct StopWaiters {
 
     /// Resumes those who wait, after other callers were answered.
     mutating func resume() {
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.continuation.resume() }
         waiters = []
     }
 }

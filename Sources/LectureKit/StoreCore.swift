@@ -130,9 +130,7 @@ final class StoreCore: @unchecked Sendable {
         if let host = state.host { return host }
         let session = try StoreSession(
             state.configuration, index: writer, locks: locks, clock: clock, observation: observation)
-        let made = EngineHost(executor, hub, session: session, index: writer) { [weak self] in
-            try self?.licensing.service?.ledger.requireAppended()
-        }
+        let made = EngineHost(executor, hub, session: session, index: writer)
         state.host = made
         return made
     }
@@ -214,19 +212,6 @@ extension CorePart {
         try index.transaction {
             guard let item = try index.contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
             try writer.contents.setResumePoint(item.id, point)
-        }
-    }
-}
-
-extension LectureError {
-    /// Runs work that throws nothing but ``LectureError``: the ports of the store promise it without a type.
-    ///
-    /// - Parameter work: the work.
-    /// - Returns: what it returns.
-    /// - Throws: what it throws; `bug` for an error that breaks the promise.
-    static func only<Result>(_ work: () throws -> Result) throws(LectureError) -> Result {
-        do { return try work() } catch {
-            throw error as? LectureError ?? LectureError(.bug, cause: "\(type(of: error))")
         }
     }
 }

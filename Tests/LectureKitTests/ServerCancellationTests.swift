@@ -97,4 +97,26 @@ struct ServerCancellationNetTests {
         await manager.close()
         await sandbox.stop()
     }
+
+    @Test func `reports may be sent again before the former sending has stopped`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        try await sandbox.setLMS(habits: "hang:100")
+        let manager = try Self.manager(site, sandbox)
+        _ = try await manager.reports.add(LearningReport(values: #"{"n":1}"#, user: "kim", session: "1"))
+        let first = Task { try await manager.reports.send() }
+        while try await sandbox.lmsVisits().isEmpty {}
+        let stop = Task { await manager.reports.stopSending() }
+        let hasEnded = Guarded(false)
+        let second = Task {
+            defer { hasEnded.withLock { $0 = true } }
+            return try await manager.reports.send()
+        }
+        await stop.value
+        #expect(try await first.value.left == 1)
+        // It was stopped with the first, or is a sending of its own.
+        while !hasEnded.withLock(\.self) { await manager.reports.stopSending() }
+        #expect(try await second.value.delivered == 0)
+        await manager.close()
+        await sandbox.stop()
+    }
 }

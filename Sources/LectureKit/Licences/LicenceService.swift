@@ -18,7 +18,6 @@ final class LicenceService: LoopService, @unchecked Sendable {
     let ledger: SQLiteLicenceLedger
     let device: [UInt8]
     private let host: EngineHost
-    private var notices: [LicenceNotice] = []
     private var stopWaiters = StopWaiters()
     private var checks: [ContentKey: [Waiter<CheckOutcome>]] = [:]
     private var started: [Waiter<RenewalReport>] = []
@@ -58,17 +57,14 @@ final class LicenceService: LoopService, @unchecked Sendable {
 
     // MARK: Steps
 
-    func performEffects() {
+    var isStopped: Bool { stopWaiters.isStopped }
+
+    func checkTransaction() throws { try ledger.requireAppended() }
+
+    func finishStep() {
         let step = engine.take()
         for effect in step.effects { engine.perform(effect) }
-        notices = step.notices
-    }
-
-    func reportNotices() {
-        guard !stopWaiters.isStopped else { return }
-        let reported = notices
-        notices = []
-        for notice in reported { notify(notice) }
+        for notice in step.notices { notify(notice) }
         guard !engine.isBusy else { return }
         let waiters = idleWaiters
         idleWaiters = []
@@ -219,7 +215,7 @@ final class LicenceService: LoopService, @unchecked Sendable {
 
     /// Ends all work cleanly: claims are released.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        if stopWaiters.wait(continuation) { engine.stop() }
+        if stopWaiters.wait(continuation, for: self) { engine.stop() }
     }
 
     private func finishStop() {

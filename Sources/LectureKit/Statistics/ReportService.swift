@@ -18,7 +18,6 @@ final class ReportService: LoopService, @unchecked Sendable {
     private let exchanges: ExchangePerformer
     private let outbox: SQLiteOutbox
     private let host: EngineHost
-    private var notices: [ReportNotice] = []
     private var stopWaiters = StopWaiters()
     private var lastOrder = 0
     private var waiters: [Int: Waiter<SendSummary>] = [:]
@@ -54,16 +53,12 @@ final class ReportService: LoopService, @unchecked Sendable {
 
     // MARK: Steps
 
-    func performEffects() {
+    var isStopped: Bool { stopWaiters.isStopped }
+
+    func finishStep() {
         let step = runner.take()
         for effect in step.effects { exchanges.perform(effect) }
-        notices = step.notices
-    }
-
-    func reportNotices() {
-        let reported = notices
-        notices = []
-        for notice in reported { notify(notice) }
+        for notice in step.notices { notify(notice) }
     }
 
     private func notify(_ notice: ReportNotice) {
@@ -162,7 +157,7 @@ final class ReportService: LoopService, @unchecked Sendable {
 
     /// Ends all work cleanly: requests are cancelled and kept for the next program, with their ids and bytes.
     func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        if stopWaiters.wait(continuation) { runner.stop() }
+        if stopWaiters.wait(continuation, for: self) { runner.stop() }
     }
 
     private func finishStop() {
