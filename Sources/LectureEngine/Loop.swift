@@ -75,7 +75,15 @@ package final class Loop {
         // Each attempt that fails leaves out at least one machine.
         while members.contains(where: { $0.wantsStep(at: boot) }), !attempt(at: boot) {}
         members.removeAll(where: \.isStopped)
+        for member in members where member.waitsForOthers { member.ended(others: others(of: member), at: boot) }
         return members.compactMap(\.next).min()
+    }
+
+    /// What the requests of the other machines do at each origin, those of an open transaction included.
+    private func others(of member: any LoopMember) -> OriginBudgets {
+        var sum = OriginBudgets()
+        for other in members where other !== member { sum.add(other.traffic) }
+        return sum
     }
 
     /// Runs a transaction.
@@ -91,7 +99,7 @@ package final class Loop {
                 let moment = Moment(now: ports.clock.now(), boot: ports.clock.boot())
                 while let member = members.first(where: { $0.wantsStep(at: boot) }) {
                     deciding = member
-                    try member.run(moment, ports)
+                    try member.run(moment, others: others(of: member), ports)
                 }
                 deciding = nil
                 // What one machine has passed to another that is set aside must not be lost.

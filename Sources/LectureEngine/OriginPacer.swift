@@ -28,6 +28,8 @@ package struct OriginPacer: Hashable, Sendable {
         case host
         /// All origins together have.
         case total
+        /// All kinds of traffic together have as many at this origin as they may; see ``OriginBudgets``.
+        case budget
     }
 
     /// Whether a request may start.
@@ -66,6 +68,8 @@ package struct OriginPacer: Hashable, Sendable {
         var last: UInt64
         /// How many of the running requests started after that.
         var probes = 0
+        /// Since when other kinds of traffic should respect it; nil if it does not concern them.
+        var since: BootInstant?
     }
 
     private enum Health: Hashable {
@@ -89,6 +93,12 @@ package struct OriginPacer: Hashable, Sendable {
     private var due: BootInstant?
     private var health = Health.healthy(failures: 0)
     private var asked: Wait?
+    /// Bursts of overload, and the last request before the end of the newest one.
+    private var (overloads, lastOverload) = (0, UInt64(0))
+    /// Overloads of other kinds of traffic that are known here.
+    private var othersOverloads = 0
+    /// When the origin served something last.
+    package private(set) var servedAt: BootInstant?
 
     /// Creates the pacer of an unknown origin.
     ///
@@ -101,16 +111,21 @@ package struct OriginPacer: Hashable, Sendable {
 
     /// Whether a request may start.
     ///
-    /// - Parameter boot: the boot clock.
+    /// - Parameters:
+    ///   - boot: the boot clock.
+    ///   - others: what the other kinds of traffic do at the origin.
     /// - Returns: yes, or what it must wait for.
-    package func admission(at boot: BootInstant) -> Admission {
-        if let left = asked?.left(at: boot), left > .zero { return .waiting(left) }
+    package func admission(at boot: BootInstant, besides others: OriginShare = OriginShare()) -> Admission {
+        let waiting = max(asked?.left(at: boot) ?? .zero, others.waitLeft(at: boot))
+        if waiting > .zero { return .waiting(waiting) }
+        let broken = max(breakLeft(at: boot), others.breakLeft(at: boot, servedAt: servedAt))
+        if broken > .zero { return .broken(broken) }
         if case .broken(let pause) = health {
-            if let left = pause.wait?.left(at: boot), left > .zero { return .broken(left) }
             let others = rules.breaker?.probesAlone == true ? running.count : pause.probes
             if others > 0 { return .busy(.origin) }
         }
         if running.count >= limit { return .busy(.origin) }
+        if !running.isEmpty, running.count + others.running >= budget { return .busy(.budget) }
         guard let due, let spacing else { return .yes }
         let left = (due - boot) - spacing.slack
         return left > .zero ? .later(left) : .yes
@@ -133,9 +148,24 @@ package struct OriginPacer: Hashable, Sendable {
 
     /// How long nothing may start, because the server asked for it or because the breaker is open.
     ///
-    /// - Parameter boot: the boot clock.
+    /// - Parameters:
+    ///   - boot: the boot clock.
+    ///   - others: what the other kinds of traffic have met at the origin.
     /// - Returns: zero when something may.
-    package func waitLeft(at boot: BootInstant) -> Duration { longestWait?.left(at: boot) ?? .zero }
+    package func waitLeft(at boot: BootInstant, besides others: OriginShare = OriginShare()) -> Duration {
+        let own = longestWait?.left(at: boot) ?? .zero
+        return max(own, others.left(at: boot, servedAt: servedAt))
+    }
+
+    /// What the other kinds of traffic need to know.
+    package var share: OriginShare {
+        var share = OriginShare()
+        (share.running, share.overloads, share.waitUntil) = (running.count, overloads, asked?.until)
+        if case .broken(let pause) = health, let since = pause.since, let wait = pause.wait {
+            (share.brokenUntil, share.brokenSince) = (min(wait.until, since + OriginBudgets.longestBreak), since)
+        }
+        return share
+    }
 
     /// The same as it is stored; nil when there was no reason to wait, or when ``recordWaits(now:boot:)`` has not been
     /// called since.
@@ -175,10 +205,20 @@ package struct OriginPacer: Hashable, Sendable {
         switch outcome {
         case .served: succeeded(number, at: boot)
         case .neutral: break
-        case .overloaded, .timedOut, .failed:
+        case .overloaded, .timedOut, .failed, .unusable:
+            if outcome == .overloaded, number > lastOverload { (overloads, lastOverload) = (overloads + 1, last) }
             halve(number, outcome)
-            fail(number, at: boot, random: random)
+            fail(number, outcome, at: boot, random: random)
         }
+    }
+
+    /// An overload that another kind of traffic has met halves here, too: once, and only if something was started here
+    /// since the last halving.
+    ///
+    /// - Parameter others: what the other kinds of traffic have met at the origin.
+    package mutating func respect(_ others: OriginShare) {
+        if others.overloads > othersOverloads { halve(last, .overloaded) }
+        othersOverloads = others.overloads
     }
 
     /// Forgets all running requests; their ends will not be reported.
@@ -273,7 +313,16 @@ package struct OriginPacer: Hashable, Sendable {
         return asked
     }
 
+    /// Requests of all kinds at once: not fewer than the rules allow this kind, so that settings keep their meaning.
+    private var budget: Int { max(OriginBudgets.total, rules.window.maximum) }
+
+    private func breakLeft(at boot: BootInstant) -> Duration {
+        guard case .broken(let pause) = health else { return .zero }
+        return pause.wait?.left(at: boot) ?? .zero
+    }
+
     private mutating func succeeded(_ number: UInt64, at boot: BootInstant) {
+        servedAt = boot
         if let rate = rules.rate { perSecond = min(rate.maximum, self.rate + rate.growth / self.rate) }
         answers += 1
         if answers >= limit { (answers, window) = (0, min(limit + 1, rules.window.maximum)) }
@@ -291,7 +340,7 @@ package struct OriginPacer: Hashable, Sendable {
         }
     }
 
-    private mutating func fail(_ number: UInt64, at boot: BootInstant, random: UInt64) {
+    private mutating func fail(_ number: UInt64, _ outcome: Outcome, at boot: BootInstant, random: UInt64) {
         guard let breaker = rules.breaker else { return }
         let openings: Int
         switch health {
@@ -304,6 +353,8 @@ package struct OriginPacer: Hashable, Sendable {
             openings = pause.openings + 1
         }
         let delay = breaker.delay(openings: openings, random: random)
-        health = .broken(Break(openings: openings, wait: Wait(until: boot + delay), last: last))
+        var pause = Break(openings: openings, wait: Wait(until: boot + delay), last: last)
+        pause.since = outcome.isMissingAnswer ? boot : nil
+        health = .broken(pause)
     }
 }

@@ -9,10 +9,15 @@ extension OriginPacer {
         case overloaded
         /// It did not answer in time.
         case timedOut
-        /// Any other failure.
+        /// It could not be reached, or did not answer in full.
         case failed
+        /// It answered, but not with what was asked for: that says nothing about requests of another kind.
+        case unusable
         /// Nothing: cancelled by this side, or a failure that has other reasons.
         case neutral
+
+        /// Whether there was no answer, so that requests of other kinds would have failed, too.
+        var isMissingAnswer: Bool { self == .timedOut || self == .failed }
     }
 
     /// What differs between kinds of traffic.

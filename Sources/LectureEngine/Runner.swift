@@ -22,6 +22,8 @@ package final class Runner<Subject: StateMachine> {
     private var failure: LectureError?
     /// When a step is due without an event; nil when only an event can change something.
     private var due: BootInstant?
+    /// What the other machines did in the last step, if it waits for a change of that.
+    private var awaited: OriginBudgets?
     private var passed: [Subject.Event] = []
     private var attempt: Attempt?
     private var result = CommittedStep<Subject.Effect, Subject.Notice>()
@@ -86,8 +88,19 @@ protocol LoopMember: AnyObject {
     func began(at boot: BootInstant)
     /// Whether it has something to decide in the current attempt.
     func wantsStep(at boot: BootInstant) -> Bool
+    /// What its requests do at each origin; nothing once it has stopped.
+    var traffic: OriginBudgets { get }
+    /// Whether it waits for a change of what the others do at each origin.
+    var waitsForOthers: Bool { get }
+
     /// Decides, within the transaction of the attempt.
-    func run(_ moment: Moment, _ ports: Loop.Ports) throws
+    ///
+    /// - Parameters:
+    ///   - moment: both clocks.
+    ///   - others: what the requests of the other machines do.
+    ///   - ports: everything outside the machines.
+    /// - Throws: `LectureError`; the attempt is rolled back.
+    func run(_ moment: Moment, others: OriginBudgets, _ ports: Loop.Ports) throws
     /// Throws when it was passed an event that it has not handled.
     func requireNothingPassed() throws
     /// The attempt is committed.
@@ -98,12 +111,22 @@ protocol LoopMember: AnyObject {
     ///   - failure: why this machine has failed; nil when another one has.
     ///   - boot: the boot clock.
     func rolledBack(_ failure: LectureError?, at boot: BootInstant)
+    /// The step of the loop is over: another one is due if what this machine waits for has changed.
+    ///
+    /// - Parameters:
+    ///   - others: what the requests of the other machines do.
+    ///   - boot: the boot clock.
+    func ended(others: OriginBudgets, at boot: BootInstant)
 }
 
 extension Runner: LoopMember {
     var hasRun: Bool { attempt != nil }
 
     var next: BootInstant? { isStopped ? nil : failedSteps.retry ?? due }
+
+    var traffic: OriginBudgets { isStopped ? OriginBudgets() : machine.traffic }
+
+    var waitsForOthers: Bool { awaited != nil }
 
     func began(at boot: BootInstant) {
         isSetAside = failedSteps.retry.map { boot < $0 } ?? false
@@ -116,12 +139,12 @@ extension Runner: LoopMember {
         return due.map { $0 <= boot } ?? false
     }
 
-    func run(_ moment: Moment, _ ports: Loop.Ports) throws {
+    func run(_ moment: Moment, others: OriginBudgets, _ ports: Loop.Ports) throws {
         let events = inbox.take()
         attempt = Attempt(before: machine, events: events)
         let own = passed
         passed = []
-        var step = try Step<Subject>(store, moment, isStopping: isStopping, ports)
+        var step = try Step<Subject>(store, moment, isStopping: isStopping, others: others, ports)
         for event in events { try machine.handle(event, &step) }
         for event in own { try machine.handle(event, &step) }
         try machine.reconcile(&step)
@@ -137,6 +160,7 @@ extension Runner: LoopMember {
         (attempt, failure) = (nil, nil)
         failedSteps.reset()
         due = step.wake
+        awaited = step.waitsForOthers ? step.others : nil
         isStopped = step.isFinished
         result.effects += step.effects
         result.notices += step.notices + (isStopped ? [.stopped] : [])
@@ -165,5 +189,11 @@ extension Runner: LoopMember {
         isStopped = true
         failedSteps.reset()
         result.notices += machine.abandon() + [.stopped]
+    }
+
+    func ended(others: OriginBudgets, at boot: BootInstant) {
+        guard let awaited, awaited != others else { return }
+        self.awaited = nil
+        due = min(due ?? boot, boot)
     }
 }

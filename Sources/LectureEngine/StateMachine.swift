@@ -19,6 +19,8 @@ package protocol StateMachine: Sendable {
 
     /// Whether there is nothing to do until an event comes: then the first step waits for one.
     var isIdle: Bool { get }
+    /// What its requests do at each origin, for the other machines of the process.
+    var traffic: OriginBudgets { get }
 
     /// Begins a transaction.
     ///
@@ -64,6 +66,11 @@ package protocol StateMachine: Sendable {
     mutating func abandon() -> [Notice]
 }
 
+extension StateMachine {
+    /// None.
+    package var traffic: OriginBudgets { OriginBudgets() }
+}
+
 extension StateMachine where Context == Void {
     /// Reads nothing.
     package static func begin(_ store: Store, now: Timestamp, boot: BootInstant) {}
@@ -89,6 +96,10 @@ package struct Step<Subject: StateMachine> {
     package var context: Subject.Context
     /// Whether everything is to end.
     package let isStopping: Bool
+    /// What the requests of the other machines do at each origin.
+    package let others: OriginBudgets
+    /// Whether the next step is also due when that changes.
+    package var waitsForOthers = false
     /// What is performed after the commit, in this order.
     package var effects: [Subject.Effect] = []
     /// What is reported after the commit, in this order.
@@ -100,8 +111,11 @@ package struct Step<Subject: StateMachine> {
     private let source: any RandomSource
     private let numbers: TransferNumbers
 
-    init(_ store: Subject.Store, _ moment: Moment, isStopping: Bool, _ ports: Loop.Ports) throws {
-        (self.store, self.isStopping, now, boot) = (store, isStopping, moment.now, moment.boot)
+    init(
+        _ store: Subject.Store, _ moment: Moment, isStopping: Bool, others: OriginBudgets, _ ports: Loop.Ports
+    ) throws {
+        (self.store, self.isStopping, self.others) = (store, isStopping, others)
+        (now, boot) = (moment.now, moment.boot)
         context = try Subject.begin(store, now: now, boot: boot)
         (source, numbers) = (ports.random, ports.numbers)
     }

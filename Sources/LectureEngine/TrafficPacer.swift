@@ -32,15 +32,23 @@ package struct TrafficPacer: Hashable, Sendable {
     /// - Parameters:
     ///   - origin: where to.
     ///   - boot: the boot clock.
+    ///   - others: what the other kinds of traffic do.
     /// - Returns: yes, or what it must wait for.
-    package func admission(_ origin: Origin, at boot: BootInstant) -> OriginPacer.Admission {
-        let admission = self[origin].admission(at: boot)
+    package func admission(
+        _ origin: Origin, at boot: BootInstant, besides others: OriginBudgets = OriginBudgets()
+    ) -> OriginPacer.Admission {
+        let admission = self[origin].admission(at: boot, besides: others[origin])
         switch admission {
         case .waiting, .broken: return admission
         case .yes, .later, .busy: break
         }
         if running.count >= rules.total { return .busy(.total) }
         return runningByHost[origin.host, default: 0] >= rules.perHost ? .busy(.host) : admission
+    }
+
+    /// What the other kinds of traffic need to know.
+    package var budgets: OriginBudgets {
+        OriginBudgets(pacers.map { ($0.key, $0.value) })
     }
 
     // MARK: Requests
@@ -70,6 +78,17 @@ package struct TrafficPacer: Hashable, Sendable {
         let onHost = runningByHost[origin.host, default: 1] - 1
         runningByHost[origin.host] = onHost > 0 ? onHost : nil
         pacers[origin]?.ended(id, outcome, at: boot, random: random)
+    }
+
+    /// An overload that other kinds of traffic have met halves here, too; see ``OriginPacer/respect(_:)``.
+    ///
+    /// - Parameters:
+    ///   - others: what they do.
+    ///   - origin: where a request is about to start.
+    package mutating func respect(_ others: OriginBudgets, at origin: Origin) {
+        let share = others[origin]
+        // An overload of before its first request here is not news later.
+        if share.overloads > 0 || pacers[origin] != nil { pacers[origin, default: OriginPacer(rules)].respect(share) }
     }
 
     /// Forgets all running requests; their ends will not be reported.

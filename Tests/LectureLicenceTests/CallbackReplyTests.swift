@@ -52,6 +52,9 @@ struct CallbackReplyTests {
         #expect(fault(reply("", status: nil, end: .failed(curl: 28, detail: "")))?.outcome == .timedOut)
         #expect(fault(reply("", status: nil, end: .failed(curl: 7, detail: "")))?.outcome == .failed)
         #expect(fault(reply("", status: nil, end: .cancelled))?.outcome == .neutral)
+        #expect(fault(reply("", status: 404))?.outcome == .unusable)
+        #expect(fault(reply("", status: 500))?.outcome == .unusable)
+        #expect(fault(reply(""))?.outcome == .unusable)
         #expect(
             fault(reply("", status: 500))?.isFinal == false && fault(reply("", status: 500))?.mayBeOfOneItem == true)
         #expect(fault(reply("", status: 404))?.isFinal == true && fault(reply("", status: 404))?.mayBeOfOneItem == true)

@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureLicence
 import LectureModel
 import LectureSQLite
@@ -83,6 +84,29 @@ struct EngineAskingTests {
         #expect(world.server.requests.count == 1 && world.grants[1].error?.code == .serverWait)
         let wait = try #require(world.grants[1].retryAt) - world.clock.now()
         #expect(wait > .seconds(590) && wait <= .seconds(600))
+    }
+
+    @Test func `a server that asked downloads to wait is not asked for licences either`() throws {
+        let world = try LicenceWorld()
+        let (one, other) = (try world.waiting("g1"), try world.waiting("g2"))
+        let origin = try Origin(url: LicenceWorld.url)
+        var (share, budgets) = (OriginShare(), OriginBudgets())
+        share.waitUntil = world.clock.boot() + .seconds(600)
+        budgets.add(share, at: origin)
+        world.load(budgets)
+        world.engine.grant(one.content, key: one.key)
+        #expect(world.run(for: .seconds(1)) { $0.grants.count == 1 })
+        #expect(world.server.requests.isEmpty && world.grants[0].error?.code == .serverWait)
+        let wait = try #require(world.grants[0].retryAt) - world.clock.now()
+        #expect(wait > .seconds(590) && wait <= .seconds(600))
+        // Long transfers of the same server do not keep a licence waiting.
+        (share.waitUntil, share.running) = (nil, 1000)
+        budgets = OriginBudgets()
+        budgets.add(share, at: origin)
+        world.load(budgets)
+        world.engine.grant(other.content, key: other.key)
+        #expect(world.run { $0.grants.count == 2 } && world.server.requests.count == 1)
+        #expect(world.grants[1].error?.code != .serverWait)
     }
 
     @Test func `a withdrawn source is forgotten, a granted licence is not`() throws {

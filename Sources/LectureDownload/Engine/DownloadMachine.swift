@@ -46,6 +46,9 @@ package struct DownloadMachine: StateMachine {
     /// Never: another process may have changed a target state.
     package var isIdle: Bool { false }
 
+    /// The transfers that run.
+    package var traffic: OriginBudgets { shared.transfers.pacer.budgets }
+
     /// How many items are in work, and how many files are being removed, published or checked against the rows.
     var activeCount: Int { shared.items.count + shared.files.activeCount }
 

@@ -170,7 +170,7 @@ extension ItemStep {
 
     /// Whether one more transfer may start at a server; if not, the item is blocked.
     private mutating func mayStart(_ origin: Origin) -> Bool {
-        if shared.transfers.mayStart(origin, step) { return true }
+        if shared.transfers.mayStart(origin, &step) { return true }
         item.isBlocked = true
         return false
     }
@@ -178,12 +178,12 @@ extension ItemStep {
     /// Whether a URL's server does not ask to wait.
     func mayAsk(_ url: String) -> Bool {
         guard let origin = try? originOf(url) else { return false }
-        return shared.transfers.wait(of: origin, at: boot) == nil
+        return shared.transfers.wait(of: origin, step) == nil
     }
 
     /// The server asked to wait: a short wait keeps the item's job slot, a long one frees it.
     private mutating func waitForOrigin(_ origin: Origin) throws {
-        guard let left = shared.transfers.wait(of: origin, at: boot), left > settings.longestHeldWait else { return }
+        guard let left = shared.transfers.wait(of: origin, step), left > settings.longestHeldWait else { return }
         try stop(.serverWait, LectureError(.serverWait, detail: origin.host), for: left)
     }
 

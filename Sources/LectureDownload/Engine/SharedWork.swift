@@ -107,19 +107,22 @@ struct RunningTransfers: Sendable {
     }
 
     /// Whether one more may start at a server. What the store has about the server is looked up once.
-    mutating func mayStart(_ origin: Origin, _ step: Step<DownloadMachine>) -> Bool {
+    mutating func mayStart(_ origin: Origin, _ step: inout Step<DownloadMachine>) -> Bool {
         if knownOrigins.insert(origin).inserted, let stored = (try? step.store.index.servers.origin(origin.text)) ?? nil
         {
             // Waits survive a restart, and a wall clock that was set back during the wait.
             let wait = stored.waitUntil.map { RetryWait(setAt: stored.waitSet ?? step.now, due: $0) }
             pacer.restore(origin, limit: stored.limit, wait: wait, now: step.now, boot: step.boot)
         }
-        return pacer.admission(origin, at: step.boot) == .yes
+        pacer.respect(step.others, at: origin)
+        let admission = pacer.admission(origin, at: step.boot, besides: step.others)
+        if admission == .busy(.budget) { step.waitsForOthers = true }
+        return admission == .yes
     }
 
     /// How long a server must not be asked; nil when it may be.
-    func wait(of origin: Origin, at boot: BootInstant) -> Duration? {
-        let left = pacer[origin].waitLeft(at: boot)
+    func wait(of origin: Origin, _ step: Step<DownloadMachine>) -> Duration? {
+        let left = pacer[origin].waitLeft(at: step.boot, besides: step.others[origin])
         return left > .zero ? left : nil
     }
 

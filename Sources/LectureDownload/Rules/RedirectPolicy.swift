@@ -31,7 +31,7 @@ package enum RedirectPolicy {
         } catch {
             throw LectureError(.redirectRefused, detail: error.detail)
         }
-        if origin.scheme == "https", target.scheme != "https" {
+        if origin.isSecure, !target.isSecure {
             throw LectureError(.redirectRefused, detail: "from \(origin) to \(target)")
         }
         return target

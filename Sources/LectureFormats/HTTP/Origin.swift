@@ -64,6 +64,8 @@ package struct Origin: Hashable, Sendable {
     package let host: String
     /// The port, the scheme's default filled in.
     package let port: UInt16
+    /// Whether its servers prove who they are.
+    package var isSecure: Bool { scheme == "https" }
 
     /// Reads the origin of an http or https URL, ignoring user information.
     ///

@@ -63,13 +63,13 @@ extension ExchangeReply {
         guard head.status == 200 else { throw refusal(head) }
         guard !isLong, outcome.end == .complete else {
             throw CallbackFault(
-                LectureError(.answerUndecodable, cause: "more than \(CallbackReading.bodyLimit) bytes"), .failed)
+                LectureError(.answerUndecodable, cause: "more than \(CallbackReading.bodyLimit) bytes"), .unusable)
         }
         let text = body.drop { Self.isSpace($0) }
         let token = text.prefix((text.lastIndex { !Self.isSpace($0) } ?? text.startIndex - 1) + 1 - text.startIndex)
-        guard !token.isEmpty else { throw CallbackFault(LectureError(.answerEmpty), .failed) }
+        guard !token.isEmpty else { throw CallbackFault(LectureError(.answerEmpty), .unusable) }
         guard let string = String(validating: token, as: UTF8.self) else {
-            throw CallbackFault(LectureError(.answerUndecodable, cause: "the body is not UTF-8"), .failed)
+            throw CallbackFault(LectureError(.answerUndecodable, cause: "the body is not UTF-8"), .unusable)
         }
         return string
     }
@@ -78,7 +78,7 @@ extension ExchangeReply {
     private func refusal(_ head: ResponseHead) -> CallbackFault {
         let isStatus = (300...599).contains(head.status)
         let code: LectureError.Code = isStatus ? .callbackStatus(head.status) : .answerEmpty
-        var fault = CallbackFault(LectureError(code), .failed)
+        var fault = CallbackFault(LectureError(code), .unusable)
         switch head.status {
         case 429, 503:
             fault.outcome = .overloaded

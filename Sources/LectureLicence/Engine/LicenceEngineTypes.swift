@@ -281,7 +281,6 @@ struct CallbackExchange: Sendable {
     var origin: Origin
     var items: [Asked]
     var questions: [CallbackQuestion]
-    var started: BootInstant
     var asked: Timestamp
 
     var kind: CallbackAnswer.Kind { items[0].purpose.kind }

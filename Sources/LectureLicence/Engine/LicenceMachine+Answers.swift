@@ -274,7 +274,7 @@ extension CallbackReading {
             let items = try CallbackAnswers(answer.payload).answers(for: exchange.items.map(\.key.text), exchange.kind)
             self.init(items: items, token: token, answer: answer)
         } catch {
-            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .neutral : .failed)
+            var fault = CallbackFault(error, error.code == .licenceKeyMissing ? .neutral : .unusable)
             fault.isFinal = error.code == .licenceKeyMissing
             throw fault
         }

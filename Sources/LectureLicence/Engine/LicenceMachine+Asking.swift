@@ -37,7 +37,8 @@ extension LicenceMachine {
             try expireChecks(queue, &step)
             while !queues[queue].isEmpty {
                 if try abandon(queue, origin, &step) { break }
-                let admission = pacer.admission(origin, at: step.boot)
+                pacer.respect(step.others, at: origin)
+                let admission = pacer.admission(origin, at: step.boot, besides: step.others)
                 guard admission == .yes else {
                     try wait(queue, origin, admission, &step)
                     break
@@ -72,6 +73,7 @@ extension LicenceMachine {
         _ queue: BatchQueue, _ origin: Origin, _ admission: OriginPacer.Admission, _ step: inout Step<Self>
     ) throws {
         switch admission {
+        case .busy(.budget): step.waitsForOthers = true
         case .yes, .busy: return
         case .later(let left): return step.wake(at: step.boot + left)
         case .waiting(let left): try wait(queue, for: left, LectureError(.serverWait), &step)
@@ -91,8 +93,7 @@ extension LicenceMachine {
     /// Starts one request.
     private mutating func start(_ queue: BatchQueue, _ origin: Origin, _ step: inout Step<Self>) throws {
         var exchange = CallbackExchange(
-            id: step.newTransfer(), queue: queue, origin: origin, items: [], questions: [], started: step.boot,
-            asked: step.now)
+            id: step.newTransfer(), queue: queue, origin: origin, items: [], questions: [], asked: step.now)
         for asked in queues.takeGroup(queue, origin, limit: settings.groupSize) {
             guard let entry = try step.store.ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil
             else {

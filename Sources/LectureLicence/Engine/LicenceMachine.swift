@@ -56,6 +56,9 @@ package struct LicenceMachine: StateMachine {
 
     // MARK: Machine
 
+    /// The requests that run.
+    package var traffic: OriginBudgets { pacer.budgets }
+
     /// Never: a callback or a licence of another process may be due.
     package var isIdle: Bool { false }
 

@@ -20,7 +20,7 @@ extension LicenceTransaction {
     ) throws {
         let answer = reading.answer
         let isOnly = try !ledger.hasLicence(grantedByOtherThan: answer.signer)
-        if exchange.origin.scheme == "https", let date = reply.head?.date, Self.isPossible(date) {
+        if exchange.origin.isSecure, let date = reply.head?.date, Self.isPossible(date) {
             if isOnly { try observe(date) } else { witness(date) }
         }
         let issued = answer.isVerified ? answer.issued.flatMap { Self.isPossible($0) ? $0 : nil } : nil

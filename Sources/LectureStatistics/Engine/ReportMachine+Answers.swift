@@ -174,16 +174,12 @@ extension ReportMachine {
         try whileOurs(inFlightBatch.id) { [owner] in try step.store.keep(inFlightBatch.id, attempt, owner: owner) }
     }
 
-    /// Counts a failure. Failures of one burst, of requests that started before the last failure was known, count once.
+    /// Counts a failure, and reports it.
     private mutating func recordFailure(
         of id: TargetID, _ error: LectureError, started: BootInstant, _ step: inout Step<Self>
     ) {
         guard var target = targets[id] else { return }
-        if target.failedAt.map({ started >= $0 }) ?? true {
-            target.failures += 1
-            target.failedAt = step.boot
-        }
-        target.obstacle = error
+        target.streak.failed(error, started: started, at: step.boot)
         targets[id] = target
         let wait = target.suspension == nil ? target.pacer.waitLeft(at: step.boot) : nil
         step.notices.append(.obstacle(TargetObstacle(target: id, error: error, again: wait.map { step.now + $0 })))
@@ -197,8 +193,8 @@ extension ReportMachine {
         _ reply: ExchangeReply, _ url: String, _ verdict: SendVerdict, _ step: inout Step<Self>
     ) throws {
         guard let head = reply.head, let date = head.date, let boot = reply.headBoot else { return }
-        if !Self.isSecure(url) {
-            guard verdict == .delivered, !targets.values.contains(where: { Self.isSecure($0.address.url) }) else {
+        if (try? Origin(url: url))?.isSecure != true {
+            guard verdict == .delivered, !targets.values.contains(where: { $0.origin?.isSecure == true }) else {
                 return
             }
         }
@@ -206,9 +202,5 @@ extension ReportMachine {
         if isEpochReported, let epoch, max(start - epoch, epoch - start) <= .seconds(2) { return }
         _ = try step.store.correct(bootID: settings.bootID, epoch: start)
         (epoch, isEpochReported) = (start, true)
-    }
-
-    private static func isSecure(_ url: String) -> Bool {
-        do throws(LectureError) { return try Origin(url: url).scheme == "https" } catch { return false }
     }
 }

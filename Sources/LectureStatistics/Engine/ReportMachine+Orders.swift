@@ -67,7 +67,7 @@ extension ReportMachine {
         guard let target = targets[id] else { return false }
         let inFlightBatches = inFlightBatches.values.filter { $0.target == id }
         if inFlightBatches.contains(where: \.isRunning) { return true }
-        if target.isAbandoned(by: order, at: step.boot) { return false }
+        if target.isAbandoned(by: order, at: step.boot, besides: target.others(in: step.others)) { return false }
         if inFlightBatches.contains(where: { ($0.wait?.remaining(at: step.now) ?? .zero) <= order.longestWait }) {
             return true
         }
@@ -85,7 +85,11 @@ extension ReportMachine {
         for entry in try step.store.targets() where order.targets.contains(entry.id) && entry.open > 0 {
             summary.open += entry.open
             let next = try step.store.nextInFlightBatch(entry.id)
-            summary.obstacles.append(TargetObstacle(entry, targets[entry.id], next: next, now: step.now))
+            let others = targets[entry.id].map {
+                $0.others(in: step.others).left(at: step.boot, servedAt: $0.pacer.servedAt)
+            }
+            summary.obstacles.append(
+                TargetObstacle(entry, targets[entry.id], next: next, others: others ?? .zero, now: step.now))
         }
         step.notices.append(.ended(order: order.order.id, summary))
     }

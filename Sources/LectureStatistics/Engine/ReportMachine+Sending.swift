@@ -15,9 +15,14 @@ extension ReportMachine {
         targets[id]?.idle = nil
         let orders = orders.filter { $0.targets.contains(id) }
         while let target = targets[id] {
-            guard orders.contains(where: { !target.isAbandoned(by: $0.order, at: step.boot) }) else { return }
-            switch target.admission(at: step.boot) {
+            let others = target.others(in: step.others)
+            let isWanted = orders.contains { !target.isAbandoned(by: $0.order, at: step.boot, besides: others) }
+            guard isWanted else { return }
+            switch target.admission(at: step.boot, besides: others) {
             case .yes: break
+            case .busy(.budget):
+                step.waitsForOthers = true
+                return
             case .later(let left), .waiting(let left), .broken(let left): return step.wake(at: step.boot + left)
             case .busy, nil: return
             }

@@ -58,6 +58,9 @@ package struct ReportMachine: StateMachine {
 
     // MARK: Machine
 
+    /// The requests that run.
+    package var traffic: OriginBudgets { OriginBudgets(targets.values.map { ($0.origin, $0.pacer) }) }
+
     /// Whether no order works or waits to.
     package var isIdle: Bool {
         requests.isEmpty && orders.isEmpty && inFlightBatches.isEmpty && aside.isEmpty && orphans.isEmpty

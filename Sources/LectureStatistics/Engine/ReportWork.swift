@@ -1,4 +1,5 @@
 import LectureEngine
+import LectureFormats
 import LectureModel
 
 /// A request of this engine that is not settled yet.
@@ -89,6 +90,8 @@ struct TargetWork {
     let address: ReportRecord.Target
     let settings: TargetSettings
     var limits: BatchLimits
+    /// Where its requests go, as far as other kinds of traffic are concerned; nil when its URL is unusable.
+    let origin: Origin?
     /// When the next request may start.
     var pacer: OriginPacer
     /// Why nothing is sent to it until an operator has resolved the cause; nil when something is.
@@ -99,11 +102,8 @@ struct TargetWork {
     var lastFailure: SendAnswer?
     /// `Content-Encoding` of requests that are frozen from now on.
     var encoding: String
-    /// Unsuccessful answers in a row, those of one burst counted once; and when the last one was received.
-    var failures = 0
-    var failedAt: BootInstant?
-    /// The current obstacle.
-    var obstacle: LectureError?
+    /// Unsuccessful answers in a row.
+    var streak = FailureStreak()
     /// Reports that are pending or leased.
     var open: Int
     /// Set when nothing can be started.
@@ -117,6 +117,7 @@ struct TargetWork {
     init(_ entry: TargetEntry, _ settings: TargetSettings, now: Timestamp, boot: BootInstant) {
         (id, address, self.settings, stored) = (entry.id, entry.address, settings, entry.condition)
         (bytesLimit, lastFailure, open) = (entry.condition.bytesLimit, entry.condition.lastFailure, entry.open)
+        origin = try? Origin(url: address.url)
         limits = settings.limits
         if let bytesLimit { limits.bytes = min(limits.bytes, bytesLimit) }
         encoding = settings.encoding
@@ -132,9 +133,12 @@ struct TargetWork {
         return condition
     }
 
+    /// What other kinds of traffic do there.
+    func others(in budgets: OriginBudgets) -> OriginShare { origin.map { budgets[$0] } ?? OriginShare() }
+
     /// Whether a request may start; nil while the target is suspended.
-    func admission(at boot: BootInstant) -> OriginPacer.Admission? {
-        suspension == nil ? pacer.admission(at: boot) : nil
+    func admission(at boot: BootInstant, besides others: OriginShare = OriginShare()) -> OriginPacer.Admission? {
+        suspension == nil ? pacer.admission(at: boot, besides: others) : nil
     }
 
     /// Whether the target has asked to wait for longer than until now.
@@ -146,11 +150,11 @@ struct TargetWork {
     mutating func resume(at boot: BootInstant) {
         suspension = nil
         if !isAskedToWait(at: boot) { pacer.endWaits() }
-        (failures, failedAt, obstacle) = (0, nil, nil)
+        streak = FailureStreak()
     }
 
     /// It answered as expected, or refused the reports but not the sender.
-    mutating func succeeded() { (failures, failedAt, obstacle) = (0, nil, nil) }
+    mutating func succeeded() { streak = FailureStreak() }
 
     /// Its requests were all cancelled; their ends will not be reported.
     mutating func forgetRequests() {
@@ -159,8 +163,26 @@ struct TargetWork {
     }
 
     /// Whether an order abandons it: until an operator resolves the cause, or for longer than the order waits.
-    func isAbandoned(by order: SendOrder, at boot: BootInstant) -> Bool {
-        suspension != nil || failures >= max(1, order.attempts) || pacer.waitLeft(at: boot) > order.longestWait
+    func isAbandoned(by order: SendOrder, at boot: BootInstant, besides others: OriginShare) -> Bool {
+        suspension != nil || streak.count >= max(1, order.attempts)
+            || pacer.waitLeft(at: boot, besides: others) > order.longestWait
+    }
+}
+
+/// Unsuccessful answers of a target in a row. A burst counts once: failures of requests that started before the last
+/// counted one was known.
+struct FailureStreak {
+    /// How many.
+    private(set) var count = 0
+    /// The newest error; nil without one.
+    private(set) var error: LectureError?
+    private var countedAt: BootInstant?
+
+    /// A request failed.
+    mutating func failed(_ error: LectureError, started: BootInstant, at boot: BootInstant) {
+        self.error = error
+        if let countedAt, started < countedAt { return }
+        (count, countedAt) = (count + 1, boot)
     }
 }
 

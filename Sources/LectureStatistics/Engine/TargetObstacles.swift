@@ -54,13 +54,14 @@ extension TargetObstacle {
     ///   - entry: the stored target.
     ///   - target: the same in work; nil when no order tries it.
     ///   - next: when the first request that this program has not claimed is due; nil when there is none.
+    ///   - others: for how long what other kinds of traffic have met there keeps requests away.
     ///   - now: the wall clock.
-    init(_ entry: TargetEntry, _ target: TargetWork?, next: RetryWait?, now: Timestamp) {
+    init(_ entry: TargetEntry, _ target: TargetWork?, next: RetryWait?, others: Duration, now: Timestamp) {
         let condition = target?.condition ?? entry.condition
         let (host, status) = (TargetWork.host(entry.address.url), condition.lastFailure?.status.map { "HTTP \($0)" })
         if condition.suspension != nil {
             let error = LectureError(.reportTargetRefuses, detail: host, cause: status ?? "")
-            self.init(target: entry.id, error: target?.obstacle ?? error, again: nil)
+            self.init(target: entry.id, error: target?.streak.error ?? error, again: nil)
             return
         }
         let cause = condition.wait == nil ? "" : status ?? ""
@@ -68,7 +69,7 @@ extension TargetObstacle {
         let due = [condition.wait, next].compactMap(\.self).map { now + $0.remaining(at: now) }
         self.init(
             target: entry.id,
-            error: target?.obstacle ?? LectureError(.reportTargetWaits, detail: host, cause: cause),
-            again: due.max() ?? now)
+            error: target?.streak.error ?? LectureError(.reportTargetWaits, detail: host, cause: cause),
+            again: max(due.max() ?? now, now + others))
     }
 }

@@ -16,7 +16,9 @@ extension SendVerdict {
     /// What it says about the target. An answer about one batch does not delay the others.
     package var pacingOutcome: OriginPacer.Outcome {
         switch self {
-        case .keep(let reason, _): reason.isOfTarget ? .failed : .neutral
+        case .keep(.busy, _): .overloaded
+        case .keep(.unreachable, _), .keep(.noAnswer, _): .failed
+        case .keep(let reason, _): reason.isOfTarget ? .unusable : .neutral
         case .suspend: .neutral
         case .delivered, .follow, .split, .bisect, .dead: .served
         }

@@ -226,9 +226,12 @@ final class LicenceWorld {
         return time.row
     }
 
+    /// The downloads have this traffic from the next step on.
+    func load(_ traffic: OriginBudgets) { downloads.inbox.post(.traffic(traffic)) }
+
     /// The downloads record where a licence comes from, in the next step.
     func recordNext(_ source: LicenceSource?, of key: ContentKey, failing failure: LectureError? = nil) {
-        downloads.inbox.post(Downloads.Event(source: source, key: key, failure: failure))
+        downloads.inbox.post(.source(source, of: key, failure: failure))
     }
 
     /// Changes licences as a transaction outside the steps does.
@@ -321,11 +324,11 @@ struct LicenceProcess {
 
 /// A machine before that of the licences, which does what a test wants within the step.
 struct Downloads: StateMachine {
-    /// Records where the licence of a lecture comes from, and then perhaps fails.
-    struct Event {
-        var source: LicenceSource?
-        var key: ContentKey
-        var failure: LectureError?
+    enum Event {
+        /// Records where the licence of a lecture comes from, and then perhaps fails.
+        case source(LicenceSource?, of: ContentKey, failure: LectureError?)
+        /// Has this traffic from now on.
+        case traffic(OriginBudgets)
     }
 
     typealias Effect = Never
@@ -337,10 +340,17 @@ struct Downloads: StateMachine {
     }
 
     var isIdle: Bool { true }
+    var traffic = OriginBudgets()
+
     mutating func handle(_ event: Event, _ step: inout Step<Self>) throws {
-        try step.store.engine?.recordSource(event.source, of: event.key)
-        if let failure = event.failure { throw failure }
+        switch event {
+        case .source(let source, let key, let failure):
+            try step.store.engine?.recordSource(source, of: key)
+            if let failure { throw failure }
+        case .traffic(let traffic): self.traffic = traffic
+        }
     }
+
     mutating func reconcile(_ step: inout Step<Self>) throws {}
 
     mutating func recover(

@@ -193,6 +193,25 @@ struct EngineAnswerTests {
         #expect(try world.send { $0.longestWait = .zero }.delivered == 1)
     }
 
+    @Test func `a server that asked others to wait gets no reports either`() throws {
+        let world = try SendWorld()
+        try world.add("a")
+        let others = Runner(OtherTraffic(), store: (), inbox: Inbox(wake: {}), rank: 9)
+        world.process.loop.add(others)
+        var (share, budgets) = (OriginShare(), OriginBudgets())
+        share.waitUntil = world.clock.boot() + .seconds(600)
+        budgets.add(share, at: try Origin(url: SendWorld.url))
+        others.inbox.post(budgets)
+        world.run(for: .seconds(1)) { _ in false }
+        let early = try world.send()
+        let again = try #require(early.obstacles.first?.again)
+        #expect(early.requests == 0 && early.obstacles.first?.error.code == .reportTargetWaits)
+        #expect(again - world.clock.now() > .seconds(590))
+        #expect(try world.entry().condition.wait == nil, "it is not the target's own")
+        let patient = try world.send { $0.longestWait = .seconds(700) }
+        #expect(patient.delivered == 1 && world.clock.now() >= again)
+    }
+
     @Test func `setting the wall clock back does not lengthen a wait`() throws {
         let world = try SendWorld()
         try world.add("a")
@@ -248,4 +267,27 @@ struct EngineAnswerTests {
         #expect(summary.delivered == 200 && summary.open == 200)
         #expect(try world.isConserved())
     }
+}
+
+/// A machine that only has traffic.
+private struct OtherTraffic: StateMachine {
+    enum Notice: StateMachineNotice {
+        case failure(LectureError)
+        case stopped
+    }
+
+    typealias Effect = Never
+    typealias Store = Void
+
+    var traffic = OriginBudgets()
+    var isIdle: Bool { true }
+
+    mutating func handle(_ event: OriginBudgets, _ step: inout Step<Self>) throws { traffic = event }
+    mutating func reconcile(_ step: inout Step<Self>) throws {}
+
+    mutating func recover(
+        losing events: [OriginBudgets], after error: LectureError, at boot: BootInstant
+    ) -> (effects: [Never], notices: [Notice]) { ([], []) }
+
+    mutating func abandon() -> [Notice] { [] }
 }
