@@ -106,6 +106,8 @@ package enum GrantAnswer: Sendable, Hashable {
     case refused(LectureError)
     /// The server could not be reached, or its answer was unusable.
     case failed(LectureError)
+    /// The server was not asked: it has asked to wait for this long.
+    case postponed(LectureError, Duration)
 }
 
 /// What files were deleted for.

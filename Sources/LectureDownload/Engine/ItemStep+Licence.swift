@@ -38,6 +38,10 @@ extension ItemStep {
             try end(item.machine.stopped(.licenceRefused, error: error, until: nil, now: now))
         case .failed(let error):
             _ = try tryAgain(nil, error)
+        case .postponed(let error, let wait):
+            // Nothing was tried, so no attempt is counted; else many lectures would fail while one server is busy.
+            if wait > settings.longestHeldWait { return try stop(.serverWait, error, for: wait) }
+            item.hold(nil, until: boot + wait)
         }
     }
 }

@@ -103,7 +103,8 @@ final class LicenceService: LoopService, @unchecked Sendable {
     private func notify(_ outcome: GrantOutcome) {
         let answer: GrantAnswer
         if let error = outcome.error {
-            answer = outcome.isFinal ? .refused(error) : .failed(error)
+            let postponed = outcome.postponement.map { GrantAnswer.postponed(error, $0) }
+            answer = outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
         } else {
             answer = .settled
             host.hub.send(.licenceGranted(outcome.key))

@@ -108,8 +108,10 @@ package struct GrantOutcome: Hashable, Sendable {
     package var error: LectureError?
     /// Whether a retry is useless.
     package var isFinal = false
-    /// When it may be requested again; nil when the server did not say.
-    package var retryAt: Timestamp?
+    /// How long to wait before it is requested again; nil when a retry is useless or nothing has failed.
+    package var retryAfter: Duration?
+    /// The same if the server was not asked, because it has asked to wait; nil if it was.
+    package var postponement: Duration? { error?.code == .serverWait ? retryAfter : nil }
 }
 
 /// The outcome of a check before a play.

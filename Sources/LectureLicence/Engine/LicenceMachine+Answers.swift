@@ -214,7 +214,7 @@ extension LicenceMachine {
         case .grant(let content):
             step.notices.append(
                 .granted(
-                    GrantOutcome(content: content, key: asked.key, error: error, retryAt: step.now + delay)))
+                    GrantOutcome(content: content, key: asked.key, error: error, retryAfter: delay)))
         case .renewal(let run), .regrant(let run):
             try keepError(asked, error, until: step.now + delay, counts: false, &step)
             try runs.release(asked.key, run, until: step.boot + delay, step)

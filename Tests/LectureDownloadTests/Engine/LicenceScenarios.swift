@@ -90,6 +90,28 @@ struct LicenceScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    @Test(arguments: [Duration.seconds(5), .seconds(600)])
+    func `a licence server that asks to wait costs no attempt, however often`(wait: Duration) throws {
+        let (scene, bytes) = try Self.scene()
+        var left = 12
+        scene.program.licensing.answer = {
+            left -= 1
+            return left > 0 ? .postponed(LectureError(.serverWait), wait) : .settled
+        }
+        let (key, begin) = (try ContentKey("licensed"), scene.world.boot)
+        // A long wait frees the job slot.
+        let reason: StopReason? = wait > .seconds(60) ? .serverWait : nil
+        try scene.run(within: .seconds(20_000)) {
+            try left < 3 && scene.content(key)?.stopReason == reason
+        }
+        #expect(try scene.content(key)?.attempts == 0)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect(scene.program.licensing.asked.count == 12)
+        #expect(scene.world.boot - begin >= wait.nanosecondCount * 11)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test func `a silent licence server does not block the lecture forever`() throws {
         let (scene, _) = try Self.scene()
         scene.program.licensing.answer = { .failed(LectureError(.transfer(7))) }

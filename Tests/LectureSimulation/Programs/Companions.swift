@@ -105,9 +105,11 @@ final class Companions {
     private func observe(_ notice: LicenceNotice, _ downloads: Inbox<EngineEvent>) {
         switch notice {
         case .granted(let outcome):
-            let answer: GrantAnswer =
-                outcome.error.map { outcome.isFinal ? .refused($0) : .failed($0) } ?? .settled
-            downloads.post(.granted(outcome.content, answer))
+            let answer = outcome.error.map { error in
+                let postponed = outcome.postponement.map { GrantAnswer.postponed(error, $0) }
+                return outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
+            }
+            downloads.post(.granted(outcome.content, answer ?? .settled))
         case .suspected(let doubt): world.found("a licence is suspect: \(doubt)")
         case .failure(let error) where error.code == .bug: world.found("licences found a bug: \(error.cause)")
         case .stopped: stopped += 1

@@ -95,9 +95,8 @@ struct Judge {
                 FirstBytes.refusal(Array(bytes.prefix(FirstBytes.length)), mediaType: "video/mp4") != nil
             }
         let isUnsafe = error.code == .resumeUnsafe && !namesVersions(served)
-        // The licence server has asked to wait, or did not answer: also for what it was not asked for meanwhile.
-        let refused = simulation.partners.refusedLectures
-        let isLicence = refused.contains(number) || error.code == .serverWait && !refused.isEmpty
+        // The licence server did not answer, or refused.
+        let isLicence = simulation.partners.refusedLectures.contains(number)
         let isExcused =
             isLicence || isNoMedia || isUnsafe || excuses || attempts + waits >= 5 || served.hasChanged || mirrors
             || requests
