@@ -231,7 +231,9 @@ let package = Package(
         // The façade against real servers: starts, transfers, and misuse by applications.
         .testTarget(
             name: "KollusStorageTests",
-            dependencies: ["KollusSDK", "LectureKit", "LectureModel", "LectureSQLite", "LectureTestSupport"]),
+            dependencies: [
+                "KollusSDK", "LectureKit", "LectureModel", "LectureSQLite", "LectureStore", "LectureTestSupport",
+            ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

@@ -12,6 +12,7 @@ struct EventRouter: Sendable {
     private func notify(_ event: KollusEvent) { hub.send(event) }
 
     func route(_ event: LectureEvent, _ manager: isolated LectureManager) {
+        state.withLock { $0.known.take(event) }
         switch event {
         case .queued(let content), .advanced(let content): moved(content, manager)
         case .progress(let progress): came(progress, manager)
@@ -50,16 +51,36 @@ struct EventRouter: Sendable {
     private func picture(
         _ key: ContentKey, _ manager: isolated LectureManager, bytes: Int64? = nil, isEnding: Bool = false
     ) -> KollusContent? {
-        // A content whose row cannot be read is skipped; the library reports the error itself.
-        guard let details = (try? manager.detail(key)) ?? nil else { return nil }
+        guard let details = details(key, manager) else { return nil }
         return KollusContent(
             details, receivedBytes: bytes, lastError: state.withLock { $0.lastErrors[key] }, isEnding: isEnding)
     }
 
+    /// Reads the details of a content, and keeps them for the progress that follows. A content whose row cannot be read
+    /// is skipped; the library reports the error itself.
+    private func details(_ key: ContentKey, _ manager: isolated LectureManager) -> ContentDetails? {
+        let writes = try? manager.writesWithoutEvents()
+        guard let details = (try? manager.detail(key)) ?? nil else { return nil }
+        if let writes { state.withLock { $0.known.keep(details, after: writes, at: Timestamp(Date())) } }
+        return details
+    }
+
+    /// A content at a moment of its download; nothing is read if the last details are still true.
+    private func picture(_ progress: DownloadProgress, _ manager: isolated LectureManager) -> KollusContent? {
+        let (key, writes) = (progress.key, try? manager.writesWithoutEvents())
+        let (known, error) = state.withLock { state in
+            (
+                writes.flatMap { state.known.details(progress, after: $0, at: Timestamp(Date())) },
+                state.lastErrors[key]
+            )
+        }
+        guard let details = known ?? details(key, manager) else { return nil }
+        return KollusContent(details, receivedBytes: progress.bytes, lastError: error)
+    }
+
     /// Sends one event when a download is accepted: a short one may be over before the next.
     func notifyStarted(_ key: ContentKey, _ manager: isolated LectureManager) {
-        guard let picture = (try? manager.detail(key)).flatMap({ $0.map { KollusContent($0) } }), !picture.downloaded
-        else { return }
+        guard let picture = details(key, manager).map({ KollusContent($0) }), !picture.downloaded else { return }
         state.withLock { state in
             state.tickets[key]?.percent = picture.downloadProgress
             state.tickets[key]?.bytes = picture.downloadSize
@@ -88,9 +109,9 @@ struct EventRouter: Sendable {
             state.tickets[key] = ticket
             return true
         }
-        guard isNews || hub.hasListeners, !isSilent(key), let now = picture(key, manager, bytes: progress.bytes),
-            // Completion is reported by its own event.
-            !now.downloaded
+        // Completion is reported by its own event.
+        guard isNews || hub.hasListeners, !isSilent(key), progress.state != .completed,
+            let now = picture(progress, manager), !now.downloaded
         else { return }
         notify(
             .progress(

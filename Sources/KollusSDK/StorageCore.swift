@@ -60,6 +60,8 @@ final class StorageCore: @unchecked Sendable {
         var ordered: Set<ContentKey> = []
         /// Cancelled downloads that are being ended: their final event follows.
         var ending: [ContentKey: Ticket] = [:]
+        /// The details of running downloads.
+        var known = KnownDetails()
     }
 
     let state: Guarded<State>

@@ -24,6 +24,8 @@ final class EngineHost {
     private(set) weak var downloads: DownloadService?
     /// Licences, while they are open.
     private(set) weak var licences: LicenceService?
+    /// How many rows the steps have changed; whatever that means for a lecture is reported as an event.
+    private(set) var changesInSteps: Int64 = 0
     /// All that are open or still stopping: a new one of a kind may be opened before the former one has stopped.
     private var served: [Served] = []
     private let index: SQLiteDownloadIndex
@@ -88,7 +90,9 @@ final class EngineHost {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         // The claims of killed programs go back to the queue.
         session.dismissDeadOwners(index, clock)
+        let before = index.changeCount
         let next = loop.commit()
+        changesInSteps += index.changeCount - before
         // A step may have opened one.
         for service in services { service.finishStep() }
         served.removeAll { $0.service?.isStopped != false }

@@ -25,6 +25,14 @@ extension LectureManager {
         hub.observe { [weak self] event in self?.assumeIsolated { receiver($0, event) } }
     }
 
+    /// What was written up to now without an event: by other processes, and by calls.
+    ///
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    package func writesWithoutEvents() throws -> WritesWithoutEvents {
+        WritesWithoutEvents(
+            others: try index.dataVersion(), calls: index.changeCount - (core.state.host?.changesInSteps ?? 0))
+    }
+
     /// A text that an interface of the library keeps in the store.
     ///
     /// - Parameter name: its name, with the interface's own prefix.
@@ -46,4 +54,13 @@ extension LectureManager {
     ///
     /// - Throws: ``LectureError`` with `configuration` when no location for the key is configured.
     package func deviceHome() throws -> DeviceHome { try configuration.deviceHome() }
+}
+
+/// Identifies what was written to a store without an event. As long as it is the same, what was read from the store is
+/// true, apart from what events have reported since.
+package struct WritesWithoutEvents: Hashable, Sendable {
+    /// The version of the data, which each commit of another process changes.
+    let others: Int64
+    /// How many rows were changed outside the steps of the loop.
+    let calls: Int64
 }

@@ -202,6 +202,9 @@ package import LectureModel
     /// The rowid of the last INSERT.
     package var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
+    /// How many rows this connection has inserted, changed or deleted, also in transactions that were rolled back.
+    package var changeCount: Int64 { unsafe sqlite3_total_changes64(handle) }
+
     /// Whether a transaction is open.
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

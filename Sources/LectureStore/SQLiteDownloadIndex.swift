@@ -74,6 +74,9 @@ package final class SQLiteDownloadIndex: DownloadIndex {
     /// Changes when another connection has committed (`PRAGMA data_version`).
     package func dataVersion() throws -> Int64 { try connection.dataVersion() }
 
+    /// How many rows this writer has inserted, changed or deleted, also in transactions that were rolled back.
+    package var changeCount: Int64 { connection.changeCount }
+
     /// The key of the proofs of chunks and the identity of the store.
     ///
     /// - Returns: the store's UUID and the 32 bytes of the key.
