@@ -78,27 +78,21 @@ final class DownloadService: LoopService, @unchecked Sendable {
 
     private func notify(_ notice: EngineNotice) {
         switch notice {
-        case .changed(let item):
+        case .event(let event): publish(event)
+        case .changed(let item, let event):
             follower.reported(item.id, item.content)
-            host.hub.send(event(for: item.content))
+            publish(event)
         case .alreadyComplete(let id, let digest): linkLedTo(id, digest)
-        case .outdated(let item):
-            host.hub.send(.outdated(item.content))
-            host.hub.send(.queued(item.content))
-        case .progress(let progress): host.hub.send(.progress(progress))
-        case .removed(let key):
-            follower.forget(key)
-            host.hub.send(.removed(key))
-            host.licences?.engine.contentRemoved(key)
-        case .published(let key, let path, let error):
-            if let error {
-                host.hub.send(.publishingFailed(key: key, path: path, error: error))
-            } else {
-                host.hub.send(.published(key: key, path: path))
-            }
-        case .storeFailed(let error): host.hub.send(.trouble(error))
+        case .failure(let error): publish(.trouble(error))
         case .stopped: finishStop()
         }
+    }
+
+    private func publish(_ event: LectureEvent) {
+        guard case .removed(let key) = event else { return host.hub.send(event) }
+        follower.forget(key)
+        host.hub.send(event)
+        host.licences?.engine.contentRemoved(key)
     }
 
     // MARK: Lectures that other processes work on
@@ -123,23 +117,13 @@ final class DownloadService: LoopService, @unchecked Sendable {
             for change in follower.changes(of: id, key, row?.content) {
                 switch change {
                 case .gone: host.hub.send(.removed(key))
-                case .state(let content): host.hub.send(event(for: content))
+                case .state(let content): host.hub.send(LectureEvent(content))
                 case .bytes(let content):
                     var progress = DownloadProgress(key: key, title: content.title, state: content.state)
                     (progress.bytes, progress.total) = (content.committedBytes, content.totalBytes)
                     host.hub.send(.progress(progress))
                 }
             }
-        }
-    }
-
-    private func event(for content: Content) -> LectureEvent {
-        switch content.state {
-        case .queued: .queued(content)
-        case .loading, .downloading, .verifying, .removing: .advanced(content)
-        case .completed: .completed(content)
-        case .stopped: .stopped(content)
-        case .failed: .failed(content)
         }
     }
 

@@ -1,6 +1,6 @@
 /// Something that became true. Published after the commit that makes it true, in the order of the commits, so that
 /// events are never ahead of the disk. Later versions add cases: keep a `default`.
-public enum LectureEvent: Sendable {
+public enum LectureEvent: Sendable, Hashable {
     /// A lecture is queued: it is new, continues, or an attempt failed and another is due (``Content/nextAttempt``).
     case queued(Content)
     /// A lecture has advanced to the next state: loading, downloading or verifying.
@@ -89,4 +89,20 @@ public enum LectureEvent: Sendable {
     /// The store could not be written, or one of its files could not be deleted. Work resumes automatically; committed
     /// data stays.
     case trouble(LectureError)
+}
+
+extension LectureEvent {
+    /// What is published of a lecture whose row was written with another state.
+    ///
+    /// - Parameter content: the row as it was written.
+    package init(_ content: Content) {
+        self =
+            switch content.state {
+            case .queued: .queued(content)
+            case .loading, .downloading, .verifying, .removing: .advanced(content)
+            case .completed: .completed(content)
+            case .stopped: .stopped(content)
+            case .failed: .failed(content)
+            }
+    }
 }

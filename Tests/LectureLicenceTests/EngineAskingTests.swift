@@ -242,7 +242,7 @@ struct EngineAskingTests {
         #expect(world.run { !$0.checks.isEmpty })
         #expect(world.checks == [.refused(LectureError(.playRefused))])
         #expect(throws: LectureError(.licenceForceExpired)) { try world.engine.takePlay(key) }
-        #expect(world.notices.contains { if case .ended = $0 { true } else { false } })
+        #expect(world.events.contains(.licenceEnded(key)))
     }
 
     // MARK: Pending callbacks
@@ -271,7 +271,8 @@ struct EngineAskingTests {
         world.server.behave(permitting(#""check_expiration_date":1861919999"#))
         #expect(paysAll(world))
         #expect(try world.record("d").policy.checkAt != nil)
-        #expect(world.notices.contains { if case .callbackSent(_, nil) = $0 { true } else { false } })
+        #expect(world.exchanges.last?.kind == 2 && world.exchanges.last?.error == nil)
+        #expect(!world.events.contains { if case .trouble(_) = $0 { true } else { false } })
     }
 
     @Test func `many pending callbacks share requests, and a missing answer is requested again alone`() throws {
@@ -293,6 +294,7 @@ struct EngineAskingTests {
             #expect(paysAll(world))
             world.settle(for: .seconds(10_000))
             #expect(world.server.requests.count == 1)
+            #expect(world.events.contains(.trouble(LectureError(.completionRefused))))
             #expect(try world.ledger.attempts(key, limit: 9).first?.error?.code == .completionRefused)
             #expect(try world.engine.judge(key, forPlay: true).isPlayable == !isStrict)
         }

@@ -91,6 +91,7 @@ struct EngineEffectTests {
         }
         let outcomes = stored.notices.compactMap { if case .granted(let outcome) = $0 { outcome } else { nil } }
         #expect(outcomes.count == 1 && outcomes.first?.error == nil)
+        #expect(stored.notices.contains(.event(.licenceGranted(try ContentKey("g")))))
         #expect(try world.record("g").form == .callback)
         #expect(world.server.requests.count == 1, "it is not asked for twice")
     }

@@ -5,7 +5,7 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-/// Notices of exchanges: each once, of every kind, and an order to delete once it was carried out.
+/// The events of exchanges: each once, of every kind, and an order to delete once it was carried out.
 struct EngineExchangeTests {
     private func deleting(_ names: Set<String>) -> @Sendable (ServerRequest, inout SeededGenerator) -> ServerAction {
         { request, _ in
@@ -19,13 +19,13 @@ struct EngineExchangeTests {
         }
     }
 
-    /// The names of the relevant notices, in order.
+    /// The names of the relevant events and of the stop, in order.
     private func story(_ world: LicenceWorld) -> [String] {
         world.notices.compactMap { notice in
             switch notice {
-            case .exchange(let record): "exchange \(record.kind.rawValue)"
-            case .deleted(let key, _): "deleted \(key.text)"
-            case .failure(let error): "\(error.code.name) \(error.detail)"
+            case .event(.licenceExchange(let exchange)): "exchange \(exchange.kind)"
+            case .event(.licenceDeleted(let key)): "deleted \(key.text)"
+            case .event(.trouble(let error)), .failure(let error): "\(error.code.name) \(error.detail)"
             case .stopped: "stopped"
             default: nil
             }
@@ -48,7 +48,7 @@ struct EngineExchangeTests {
         let (content, key) = try world.waiting("g")
         world.engine.grant(content, key: key)
         #expect(world.run { $0.grants.count == 1 })
-        #expect(world.exchanges.map(\.kind) == [.grant])
+        #expect(world.exchanges.map(\.kind) == [1])
         try world.licensed("c")
         world.engine.check(ContentKey(stored: "c"), within: .seconds(30))
         #expect(world.run { $0.checks.count == 1 })
@@ -56,16 +56,17 @@ struct EngineExchangeTests {
         try world.change { try $0.completed(done, now: world.clock.now()) }
         let count = world.server.requests.count
         #expect(world.run { $0.server.requests.count > count && $0.exchanges.count == $0.server.requests.count })
-        #expect(Set(world.exchanges.map(\.kind)) == [.grant, .check, .completion])
+        #expect(Set(world.exchanges.map(\.kind)) == [1, 2, 3])
         world.settle()
         #expect(world.exchanges.count == world.server.requests.count)
         for exchange in world.exchanges {
-            let items = try JSONScanner.value(of: exchange.questions).elements
-            #expect(items?.count == 1 && items?[0]["kind"]?.integer == Int64(exchange.kind.rawValue))
+            let items = try JSONScanner.value(of: exchange.items).elements
+            #expect(items?.count == 1 && items?[0]["kind"]?.integer == Int64(exchange.kind))
             #expect(items?[0]["player_id"]?.string == "player" && items?[0]["session_key"] == nil)
-            #expect((exchange.payload == nil) == (exchange.error != nil))
-            #expect(exchange.payload?["data"]?.elements?[0]["session_key"] == nil)
-            #expect(exchange.payload.map { $0["data"]?.elements?.count == 1 } ?? true)
+            #expect((exchange.answer == nil) == (exchange.error != nil))
+            let answer = try exchange.answer.map { try JSONScanner.value(of: $0) }
+            #expect(answer?["data"]?.elements?[0]["session_key"] == nil)
+            #expect(answer.map { $0["data"]?.elements?.count == 1 } ?? true)
         }
     }
 

@@ -48,41 +48,31 @@ struct AnchorQueueTests {
 
 }
 
-/// Exchanges whose notices wait for removals.
+/// Exchanges that are published after removals.
 struct OrderedRemovalsTests {
     private let start = VirtualClock().boot()
     private let keys = ["a", "b", "c"].map { ContentKey(stored: $0) }
-    private let record = ExchangeRecord(origin: "https://drm.example", kind: .check, questions: "[]")
+    private let exchange = LicenceExchange(
+        server: "https://drm.example", kind: 3, items: "[]", answer: nil, error: nil)
     private var removals = OrderedRemovals()
 
-    private mutating func holds() -> Bool { removals.hold(record, of: keys, at: start) }
+    private mutating func holds() -> Bool { removals.hold(exchange, of: keys, at: start) }
 
-    /// A lecture is gone; the notices as words.
-    private mutating func removed(_ index: Int, after seconds: Int = 0) -> [String] {
-        words(removals.removed(keys[index], at: start + .seconds(seconds)))
+    private mutating func removed(_ index: Int, after seconds: Int = 0) -> [LectureEvent] {
+        removals.removed(keys[index], at: start + .seconds(seconds))
     }
 
-    private mutating func release() -> [String] { words(removals.release()) }
-
-    private func words(_ notices: [LicenceNotice]) -> [String] {
-        notices.map { notice in
-            switch notice {
-            case .exchange: "exchange"
-            case .deleted(let key, let message): "deleted \(key.text) \(message ?? "-")"
-            default: "\(notice)"
-            }
-        }
-    }
+    private mutating func release() -> [LectureEvent] { removals.release() }
 
     @Test mutating func `an exchange is reported when the last of its lectures is gone`() {
-        removals.order(keys[0], "ended")
-        removals.order(keys[1], nil)
+        removals.order(keys[0])
+        removals.order(keys[1])
         #expect(holds() == true)
         #expect(removals.waiting == [keys[0], keys[1]])
         #expect(removed(2) == [], "no server has ordered that")
-        #expect(removed(0) == ["deleted a ended"])
+        #expect(removed(0) == [.licenceDeleted(keys[0])])
         #expect(removed(0) == [], "once")
-        #expect(removed(1) == ["exchange", "deleted b -"])
+        #expect(removed(1) == [.licenceExchange(exchange), .licenceDeleted(keys[1])])
         #expect(removals.overdue(.seconds(10)) == nil && release() == [])
     }
 
@@ -92,15 +82,15 @@ struct OrderedRemovalsTests {
     }
 
     @Test mutating func `patience begins again with each removal`() {
-        removals.order(keys[0], nil)
-        removals.order(keys[1], nil)
+        removals.order(keys[0])
+        removals.order(keys[1])
         #expect(holds() == true)
         #expect(removals.overdue(.seconds(10)) == start + .seconds(10))
         _ = removed(0, after: 7)
         #expect(removals.overdue(.seconds(10)) == start + .seconds(17))
         #expect(removals.waiting == [keys[1]])
-        #expect(release() == ["exchange"] && removals.waiting.isEmpty)
-        #expect(removed(1) == ["deleted b -"], "the removal continues by itself")
+        #expect(release() == [.licenceExchange(exchange)] && removals.waiting.isEmpty)
+        #expect(removed(1) == [.licenceDeleted(keys[1])], "the removal continues by itself")
     }
 }
 

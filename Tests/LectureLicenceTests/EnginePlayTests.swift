@@ -190,7 +190,7 @@ struct EnginePlayTests {
         }
         try world.restart()
         world.settle()
-        #expect(world.notices.contains { if case .suspected(.ledgerForged) = $0 { true } else { false } })
+        #expect(world.events.contains(.trouble(LectureError(.ledgerForged))))
         #expect(throws: LectureError(.ledgerForged)) { try world.engine.takePlay(key) }
         #expect(try world.engine.standing(of: key) == .due)
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, #""message":"""#)) }
@@ -228,7 +228,7 @@ struct EnginePlayTests {
                 estimate: start + .seconds(5000)), of: world.settings.store)
         try world.restart()
         world.settle()
-        #expect(world.notices.contains { if case .suspected(.storeRolledBack) = $0 { true } else { false } })
+        #expect(world.events.contains(.trouble(LectureError(.storeRolledBack))))
         let reasons = try world.engine.judge(key, forPlay: true).reasons
         #expect(reasons == [.storeRolledBack, .clockUntrusted, .expired])
         let kept = try #require(try anchored(world))
@@ -245,7 +245,7 @@ struct EnginePlayTests {
         world.anchors.refuse(false)
         try world.restart()
         world.settle()
-        #expect(!world.notices.contains { if case .suspected = $0 { true } else { false } })
+        #expect(!world.events.contains { if case .trouble(_) = $0 { true } else { false } })
         #expect(try world.engine.takePlay(key).record?.countUsed == 2)
     }
 
@@ -257,7 +257,7 @@ struct EnginePlayTests {
         _ = try world.renew()
         world.settle()
         let before = try anchored(world)
-        #expect(world.notices.contains { if case .failure(let error) = $0 { error.code == .writeFile } else { false } })
+        #expect(world.events.contains(.trouble(LectureError(.writeFile))))
         world.anchors.refuse(false)
         _ = try world.renew()
         world.settle(for: .seconds(20))

@@ -24,7 +24,7 @@ struct EngineRegrantTests {
         return world
     }
 
-    private func regrant(_ world: LicenceWorld, _ selection: RenewalSelection = .all) throws -> RenewalSummary {
+    private func regrant(_ world: LicenceWorld, _ selection: RenewalSelection = .all) throws -> RenewalReport {
         let count = world.summaries.count
         world.engine.renew(selection, .regrant)
         #expect(world.run { $0.summaries.count > count })
@@ -39,7 +39,7 @@ struct EngineRegrantTests {
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, Self.permit)) }
         let summary = try regrant(world)
         #expect((summary.total, summary.renewed, summary.failed) == (25, 25, 0))
-        #expect(summary.tally.playable == 25 && summary.tally.unbelieved.isEmpty)
+        #expect(summary.playable == 25 && summary.unbelieved.isEmpty)
         #expect(world.server.requests.map(\.items.count) == [10, 10, 5])
         #expect(world.server.requests.allSatisfy { $0.kind == 1 } && world.server.breaches.isEmpty)
         #expect(world.server.requests.flatMap(\.items).allSatisfy { $0["session_key"] == nil })
@@ -70,7 +70,7 @@ struct EngineRegrantTests {
         world.server.behave { request, _ in
             .payload(FakeServer.permit(request.items, #""content_expire_reset":1"#))
         }
-        #expect(try world.renew().tally.playable == 1)
+        #expect(try world.renew().playable == 1)
         _ = try world.engine.takePlay(ContentKey("a"))
         #expect(try regrant(world).renewed == 1)
         #expect(world.server.requests.map(\.kind) == [3])
@@ -102,7 +102,7 @@ struct EngineRegrantTests {
         world.contents.sealedElsewhere = [ContentKey(stored: "a")]
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, Self.permit)) }
         let summary = try regrant(world)
-        #expect((summary.renewed, summary.failed, summary.tally.playable) == (1, 1, 1))
+        #expect((summary.renewed, summary.failed, summary.playable) == (1, 1, 1))
         #expect(world.server.requests.flatMap(\.keys) == ["b"])
         #expect(world.progress.compactMap(\.error).map(\.code) == [.sealedElsewhere])
         #expect(try world.engine.judge(ContentKey("a"), forPlay: false).reasons.first == .storeCopied)
@@ -116,11 +116,11 @@ struct EngineRegrantTests {
         #expect(world.run { !$0.progress.isEmpty })
         try world.restart()
         let summary = try world.renew()
-        #expect((summary.renewed, summary.tally.playable) == (4, 1))
-        #expect(summary.tally.unbelieved.map(\.text).sorted() == ["a", "b", "c"])
+        #expect((summary.renewed, summary.playable) == (4, 1))
+        #expect(summary.unbelieved.map(\.text).sorted() == ["a", "b", "c"])
         world.forget()
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, Self.permit)) }
-        #expect(try regrant(world).tally.playable == 3)
+        #expect(try regrant(world).playable == 3)
     }
 
     // MARK: Another device's store

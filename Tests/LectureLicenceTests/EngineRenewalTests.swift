@@ -45,7 +45,7 @@ struct EngineRenewalTests {
         #expect(b["content_expired"]?.integer == 0 && b["expiration_date"]?.integer == 0)
         let sessions = items.compactMap { $0["session_key"]?.string }
         #expect(sessions.count == 2 && sessions[0] != sessions[1] && sessions.allSatisfy { $0.utf8.count == 32 })
-        let shown = world.exchanges.map { $0.questions + ($0.payload?.text ?? "") }.joined()
+        let shown = world.exchanges.map { $0.items + ($0.answer ?? "") }.joined()
         #expect(
             !sessions.contains { shown.contains($0) } && !shown.contains("session_key") && shown.contains("uservalue0"))
     }
@@ -120,7 +120,7 @@ struct EngineRenewalTests {
         }
         world.engine.renew(.all)
         world.run { world in
-            let reported = world.notices.contains { if case .ended(let key) = $0 { key.text == "ends" } else { false } }
+            let reported = world.events.contains(.licenceEnded(ContentKey(stored: "ends")))
             if reported { #expect((try? world.record("ends").isForceExpired) == true) }
             return !world.summaries.isEmpty
         }
@@ -128,15 +128,14 @@ struct EngineRenewalTests {
         #expect(errors == [-8658, -8680])
         #expect(try world.record("goes").isDeleted)
         #expect(try world.engine.judge(ContentKey(stored: "goes"), forPlay: true).reasons.first == .deleted)
-        let isReported = { (world: LicenceWorld) in
-            world.notices.contains { if case .deleted(_, let message) = $0 { message == "bye" } else { false } }
-        }
+        let isReported = { (world: LicenceWorld) in world.events.contains(.licenceDeleted(ContentKey(stored: "goes"))) }
         #expect(!isReported(world), "the file is still there")
         #expect(
             try world.index.contents.item(#require(world.contents.ids[ContentKey(stored: "goes")]))?.targetState
                 == .remove)
         world.engine.contentRemoved(ContentKey(stored: "goes"))
         #expect(world.run(until: isReported))
+        #expect(world.exchanges.last?.answer?.contains("bye") == true, "the server's message")
     }
 
     @Test func `one item that breaks a server does not spoil the nine beside it`() throws {
@@ -209,14 +208,18 @@ struct EngineRenewalTests {
                 : .payload(FakeServer.permit(request.items))
         }
         let first = try world.renew(for: .seconds(60))
-        #expect(first.waiting == 40 && first.renewed == 0 && first.nextDue != nil)
+        #expect(first.waiting == 40 && first.renewed == 0 && !first.isContinued)
+        let run = try #require(
+            world.notices.compactMap { if case .renewalEnded(let run, _) = $0 { run } else { nil } }.last)
+        #expect(try world.ledger.renewals.progress(run).nextDue != nil)
         world.clock.advance(to: BootInstant(nanoseconds: 7_300_000_000_000))
         let second = try world.renew(for: .seconds(60))
-        #expect(second.renewed == 40 && second.total == 40)
+        #expect(second.renewed == 40 && second.total == 40 && second.isContinued)
         let started = world.notices.compactMap { notice in
-            if case .renewalStarted(_, _, _, let isContinued) = notice { isContinued } else { nil }
+            if case .renewalStarted(_, let isContinued) = notice { isContinued } else { nil }
         }
         #expect(started == [false, true])
+        #expect(world.events.count { $0 == .renewalBegan(total: 40, done: 0) } == 2)
     }
 
     @Test func `servers do not wait for each other`() throws {

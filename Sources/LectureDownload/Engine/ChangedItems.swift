@@ -27,10 +27,12 @@ package struct ChangedItems {
         return items.remove(at: place).isOutdated
     }
 
-    /// The notices, one for each item that is still there.
+    /// The notices of the items that are still there. One that is outdated is also queued.
     func notices(_ index: any DownloadIndex) throws -> [EngineNotice] {
-        try items.compactMap { id, isOutdated in
-            try index.contents.item(id).map { isOutdated ? .outdated($0) : .changed($0) }
+        try items.flatMap { id, isOutdated -> [EngineNotice] in
+            guard let item = try index.contents.item(id) else { return [] }
+            if !isOutdated { return [.changed(item, LectureEvent(item.content))] }
+            return [.changed(item, .outdated(item.content)), .event(.queued(item.content))]
         }
     }
 }

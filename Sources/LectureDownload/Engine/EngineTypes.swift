@@ -178,34 +178,22 @@ package struct ChunkRemainder: Sendable {
     package var kept = 0
 }
 
-/// What the engine reports, after the commit that makes it true.
-package enum EngineNotice: Sendable {
-    /// An item changed its state: its row as it was committed.
-    case changed(ItemRecord)
+/// What a step led to, after the commit that makes it true.
+package enum EngineNotice: StateMachineNotice, Hashable {
+    /// What applications are informed of, beside changed items.
+    case event(LectureEvent)
+    /// An item changed: its row as it was written, and what applications are informed of.
+    case changed(ItemRecord, LectureEvent)
     /// A link led to a lecture that is complete and does not contradict its source.
     ///
     /// - Parameters:
     ///   - content: the lecture.
     ///   - unknownDigest: the SHA-256 that its source names, if that of the file was never computed.
     case alreadyComplete(ContentID, unknownDigest: [UInt8]?)
-    /// A link led to a lecture that was complete, but not what is requested or described now. A new version is queued:
-    /// its row as it was committed.
-    case outdated(ItemRecord)
-    /// Bytes were received.
-    case progress(DownloadProgress)
-    /// A lecture was deleted.
-    case removed(ContentKey)
-    /// The finished file was published to a path outside the store, or could not be.
-    case published(ContentKey, path: String, LectureError?)
-    /// The store could not be written, or a file could not be deleted; the engine tries again.
-    case storeFailed(LectureError)
+    /// The store could not be written; the step is repeated.
+    case failure(LectureError)
     /// All work that ``DownloadEngine/stop()`` ended is finished; the engine is idle.
     case stopped
-}
-
-extension EngineNotice: StateMachineNotice {
-    /// The store could not be written; the step is repeated.
-    package static func failure(_ error: LectureError) -> Self { .storeFailed(error) }
 }
 
 /// Runs blocking work away from the engine's executor and queues the event it returns.

@@ -77,10 +77,10 @@ struct FileWork: Sendable {
                 if let error {
                     try step.store.index.owners.release(lease)
                     removals.failed(content, at: step.boot)
-                    step.notices.append(.storeFailed(error))
+                    step.notices.append(.event(.trouble(error)))
                 } else {
                     try step.store.index.contents.deleteContent(lease)
-                    step.notices.append(.removed(key))
+                    step.notices.append(.event(.removed(key)))
                 }
             } catch let error as LectureError where error.code == .leaseLost {
                 // Another program has taken over the removal.
@@ -127,14 +127,17 @@ struct FileWork: Sendable {
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
         guard let record = try index.contents.item(content) else { return }
-        var failure: LectureError?
+        let key = record.content.key
+        let event: LectureEvent
         switch outcome {
-        case .success(let facts): try index.outputs.record(record.content.key, path: path, facts, now: step.now)
-        case .failure(let error): failure = error
+        case .success(let facts):
+            try index.outputs.record(key, path: path, facts, now: step.now)
+            event = .published(key: key, path: path)
+        case .failure(let error): event = .publishingFailed(key: key, path: path, error: error)
         }
         // An unusable path is reported once. If it were kept, it would fail every later run.
         try index.outputs.delete(content, path: path)
-        step.notices.append(.published(record.content.key, path: path, failure))
+        step.notices.append(.event(event))
     }
 
     /// A link turned out to lead to another lecture, which may be complete. The link's request applies to that one.

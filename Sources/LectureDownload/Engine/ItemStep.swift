@@ -101,6 +101,6 @@ struct ItemStep {
         let bytes = item.receivedBytes
         guard item.report.measure(bytes, at: boot) || item.hasTransfers else { return }
         item.report.reports(bytes)
-        step.notices.append(.progress(item.progress))
+        step.notices.append(.event(.progress(item.progress)))
     }
 }

@@ -99,7 +99,7 @@ extension ItemWork {
             try index.versions.supersede(id, version: version, by: .expected, now: step.now)
         }
         report.ended(at: receivedBytes)
-        step.notices.append(.progress(progress))
+        step.notices.append(.event(.progress(progress)))
         step.context.changed(id)
         try shared.files.publish(id, &step)
     }

@@ -73,53 +73,30 @@ final class LicenceService: LoopService, @unchecked Sendable {
 
     private func notify(_ notice: LicenceNotice) {
         switch notice {
-        case .granted(let outcome): notify(outcome)
+        case .event(let event): host.hub.send(event)
+        case .granted(let outcome): answer(outcome)
         case .checked(let key, let outcome):
             for waiter in checks.removeValue(forKey: key) ?? [] { waiter.answer(outcome) }
-        case .renewalStarted(let run, let total, let done, let isContinued):
+        case .renewalStarted(let run, let isContinued):
             renewals[run, default: []] += started
             started = []
             if isContinued { continued.insert(run) }
-            host.hub.send(.renewalBegan(total: total, done: done))
-        case .renewalProgress(_, let current, let count, let key, let error, _):
-            host.hub.send(.renewed(key: key, current: current, count: count, error: error))
-        case .renewalEnded(let run, let summary): notifyEnd(run, summary)
+        case .renewalEnded(let run, let report):
+            continued.remove(run)
+            for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
         case .renewalStopped(let run, let tally): stopped[run] = tally
-        case .exchange(let record):
-            host.hub.send(
-                .licenceExchange(
-                    LicenceExchange(
-                        server: record.origin, kind: record.kind.rawValue, items: record.questions,
-                        answer: record.payload?.text, error: record.error)))
-        case .ended(let key): host.hub.send(.licenceEnded(key))
-        case .deleted(let key, _): host.hub.send(.licenceDeleted(key))
-        case .callbackSent(_, let error): if let error { host.hub.send(.trouble(error)) }
-        case .suspected(let doubt): host.hub.send(.trouble(LectureError(Self.code(of: doubt))))
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
     }
 
-    private func notify(_ outcome: GrantOutcome) {
-        let answer: GrantAnswer
-        if let error = outcome.error {
+    /// Passes the outcome of a grant on to the download that waits for it.
+    private func answer(_ outcome: GrantOutcome) {
+        let answer = outcome.error.map { error in
             let postponed = outcome.postponement.map { GrantAnswer.postponed(error, $0) }
-            answer = outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
-        } else {
-            answer = .settled
-            host.hub.send(.licenceGranted(outcome.key))
+            return outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
         }
-        host.downloads?.engine.inbox.post(.granted(outcome.content, answer))
-    }
-
-    private func notifyEnd(_ run: RenewalRunID, _ summary: RenewalSummary) {
-        var report = RenewalReport()
-        (report.total, report.renewed, report.failed) = (summary.total, summary.renewed, summary.failed)
-        report.waiting = summary.waiting
-        (report.playable, report.unbelieved) = (summary.tally.playable, summary.tally.unbelieved)
-        report.isContinued = continued.remove(run) != nil
-        host.hub.send(.renewalEnded(report))
-        for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
+        host.downloads?.engine.inbox.post(.granted(outcome.content, answer ?? .settled))
     }
 
     /// Reports a store that cannot be written. A person waits for a check, and the play could not be stored either: the
@@ -136,15 +113,6 @@ final class LicenceService: LoopService, @unchecked Sendable {
         let waiters = started + renewals.values.flatMap(\.self)
         (started, renewals) = ([], [:])
         for waiter in waiters { waiter.fail(error) }
-    }
-
-    private static func code(of doubt: ClockDoubt) -> LectureError.Code {
-        switch doubt {
-        case .storeRolledBack: .storeRolledBack
-        case .storeCopied: .storeCopied
-        case .ledgerForged: .ledgerForged
-        case .setBack, .forwardThenBack, .neverSet: .clockUntrusted
-        }
     }
 
     // MARK: Waiting

@@ -16,14 +16,10 @@ import LectureStore
 final class ReportService: LoopService, @unchecked Sendable {
     private let runner: Runner<ReportMachine>
     private let exchanges: ExchangePerformer
-    private let outbox: SQLiteOutbox
     private let host: EngineHost
     private var stopWaiters = StopWaiters()
     private var lastOrder = 0
-    private var waiters: [Int: Waiter<SendSummary>] = [:]
-    private var progress: [Int: SendSummary] = [:]
-    /// Orders whose caller wants the delivered reports listed.
-    private var namingOrders: Set<Int> = []
+    private var waiters: [Int: Waiter<ReportSendResult>] = [:]
 
     /// Adds the machine to the loop.
     ///
@@ -32,7 +28,7 @@ final class ReportService: LoopService, @unchecked Sendable {
         _ configuration: LectureConfiguration, outbox: SQLiteOutbox, rate: Guarded<Int?>, digests: OpenSSLDigests,
         host: EngineHost
     ) throws {
-        (self.outbox, self.host) = (outbox, host)
+        self.host = host
         let (clock, session, hub) = (host.clock, host.session, host.hub)
         let inbox: Inbox<ReportEvent> = host.inbox()
         let functions = ReportFunctions(
@@ -63,23 +59,11 @@ final class ReportService: LoopService, @unchecked Sendable {
 
     private func notify(_ notice: ReportNotice) {
         switch notice {
-        case .progress(let order, let summary):
-            progress[order] = summary
-            host.hub.send(.reportsProgress(result(summary)))
-        case .delivered(let ids):
-            host.session.observation?.delivered(ids.count)
-            if !namingOrders.isEmpty { host.hub.send(.reportsDelivered(ids)) }
-        case .exchange(let exchange): host.hub.send(.reportExchange(exchange), isCostly: true)
-        case .refused(let id, let reason, let answer):
-            let status = answer.status.map { "HTTP \($0)" } ?? ""
-            host.hub.send(
-                .reportRefused(
-                    id: id, reason: reason, error: LectureError(.reportRefused, detail: id, cause: status)))
-        case .obstacle(let obstacle): host.hub.send(.reportObstacle(named(obstacle, addresses())))
-        case .ended(let order, let summary):
-            progress[order] = nil
-            namingOrders.remove(order)
-            waiters.removeValue(forKey: order)?.answer(summary)
+        // What was sent and answered is large: only listeners that want it get it.
+        case .event(.reportExchange(let exchange)): host.hub.send(.reportExchange(exchange), isCostly: true)
+        case .event(let event): host.hub.send(event)
+        case .delivered(let count): host.session.observation?.delivered(count)
+        case .ended(let order, let result): waiters.removeValue(forKey: order)?.answer(result)
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
@@ -108,42 +92,18 @@ final class ReportService: LoopService, @unchecked Sendable {
     }
 
     /// Sends what is due.
-    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter<SendSummary>) {
+    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter<ReportSendResult>) {
         guard !stopWaiters.isStopped else { return waiter.fail(LectureError(.closing)) }
         lastOrder += 1
         var order = SendOrder(id: lastOrder)
         (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
-        if options.namesDelivered { namingOrders.insert(order.id) }
-        // Metrics are counted by delivered reports, since two callers may wait for the same ones.
-        order.namesDelivered = options.namesDelivered || host.session.observation != nil
+        order.namesDelivered = options.namesDelivered
         waiters[order.id] = waiter
         runner.inbox.post(.send(order))
     }
 
     /// The caller stops waiting; what is due is still sent.
-    func forget(_ waiter: Waiter<SendSummary>) { waiters = waiters.filter { $0.value !== waiter } }
-
-    /// The result of an order, with its obstacles by URL.
-    func result(_ summary: SendSummary) -> ReportSendResult {
-        var result = ReportSendResult()
-        (result.delivered, result.refused) = (summary.delivered, summary.dead)
-        (result.superseded, result.left, result.requests) = (summary.superseded, summary.open, summary.requests)
-        if !summary.obstacles.isEmpty {
-            let addresses = addresses()
-            result.obstacles = summary.obstacles.map { named($0, addresses) }
-        }
-        return result
-    }
-
-    private func named(_ obstacle: TargetObstacle, _ addresses: [TargetID: String]) -> ReportObstacle {
-        ReportObstacle(url: addresses[obstacle.target] ?? "", error: obstacle.error, again: obstacle.again)
-    }
-
-    private func addresses() -> [TargetID: String] {
-        // Names for people only: the engine itself reports a store that cannot be read.
-        let targets = (try? outbox.targets()) ?? []
-        return Dictionary(targets.map { ($0.id, $0.address.url) }) { first, _ in first }
-    }
+    func forget(_ waiter: Waiter<ReportSendResult>) { waiters = waiters.filter { $0.value !== waiter } }
 
     /// SHA-256 for names in xAPI. Without memory for a hash there is no usable name: two reports with the same one
     /// would be taken for one.
@@ -162,8 +122,9 @@ final class ReportService: LoopService, @unchecked Sendable {
 
     private func finishStop() {
         guard stopWaiters.stopped() else { return }
-        for (order, waiter) in waiters { waiter.answer(progress[order] ?? SendSummary()) }
-        (waiters, progress) = ([:], [:])
+        // The machine has ended all orders that it knew.
+        for waiter in waiters.values { waiter.answer(ReportSendResult()) }
+        waiters = [:]
         stopWaiters.resume()
     }
 }

@@ -188,11 +188,10 @@ extension LectureManager.Reports {
         let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
         let attempts = options.attempts ?? core.state.attemptsOfBatches
-        let waiter = Waiter<SendSummary>()
+        let waiter = Waiter<ReportSendResult>()
         service.send(options, attempts: attempts, target: number, waiter)
         defer { service.forget(waiter) }
-        let summary = try await waiter.value()
-        var result = service.result(summary)
+        var result = try await waiter.value()
         let waiting = try self.summary().withoutTarget
         if waiting > 0 {
             result.left += waiting

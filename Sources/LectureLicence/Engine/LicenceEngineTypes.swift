@@ -124,66 +124,23 @@ package enum CheckOutcome: Hashable, Sendable {
     case unreachable(LectureError)
 }
 
-/// One exchange with a licence server, without its secrets.
-package struct ExchangeRecord: Hashable, Sendable {
-    /// The server, without path and query.
-    package var origin: String
-    /// The kind of the request.
-    package var kind: CallbackAnswer.Kind
-    /// The items of the request as a JSON array, without session keys.
-    package var questions: String
-    /// The payload of the answer, without session keys; nil when none verified.
-    package var payload: JSONValue?
-    /// Why there is no payload.
-    package var error: LectureError?
-}
-
-/// The result of a batch renewal.
-package struct RenewalSummary: Hashable, Sendable {
-    /// How many licences it covers in all.
-    package var total = 0
-    /// How many were renewed, including those of earlier processes.
-    package var renewed = 0
-    /// How many failed, likewise.
-    package var failed = 0
-    /// How many are left for a later run, because their servers asked to wait.
-    package var waiting = 0
-    /// When the first of those may be requested.
-    package var nextDue: Timestamp?
-    /// The state of those that were renewed.
-    package var tally = RenewalTally()
-
-    /// Makes an empty value.
-    package init() {}
-}
-
-/// What the engine reports, after the commit that makes it true.
-package enum LicenceNotice: StateMachineNotice {
+/// What a step led to, after the commit that makes it true.
+package enum LicenceNotice: StateMachineNotice, Hashable {
+    /// What applications are informed of. An exchange that ordered lectures to be removed is reported when they are
+    /// gone, or when none has gone for ``LicenceSettings/removalPatience``.
+    case event(LectureEvent)
     /// A grant request has an outcome, which may be that the server could not be reached.
     case granted(GrantOutcome)
     /// A check before a play has an outcome.
     case checked(ContentKey, CheckOutcome)
     /// A batch renewal was started or continued.
-    case renewalStarted(RenewalRunID, total: Int, done: Int, isContinued: Bool)
-    /// A licence of a run is done: the `current`th of `count`; with an error when it failed.
-    case renewalProgress(RenewalRunID, current: Int, count: Int, ContentKey, LectureError?, etaSeconds: Double?)
+    case renewalStarted(RenewalRunID, isContinued: Bool)
     /// A run is over, or would have to wait longer than it may.
-    case renewalEnded(RenewalRunID, RenewalSummary)
+    case renewalEnded(RenewalRunID, RenewalReport)
     /// A run was stopped; the next program continues it. What it has renewed so far.
     case renewalStopped(RenewalRunID, RenewalTally)
-    /// An exchange is over; once for each. One that ordered lectures to be removed is reported when they are gone, or
-    /// when none has gone for ``LicenceSettings/removalPatience``.
-    case exchange(ExchangeRecord)
-    /// A server has ended a licence.
-    case ended(ContentKey)
-    /// A server has ordered a lecture to be removed, and it is gone.
-    case deleted(ContentKey, message: String?)
-    /// A completed download was reported to its server, or the server refused it permanently.
-    case callbackSent(ContentKey, LectureError?)
-    /// The store or an anchor could not be written; it is tried again.
+    /// The store could not be written; the step is repeated.
     case failure(LectureError)
-    /// The store differs from the one this device last wrote; its licences wait for their servers.
-    case suspected(ClockDoubt)
     /// All work that ``LicenceEngine/stop()`` ended is finished; the engine is idle.
     case stopped
 }

@@ -37,10 +37,10 @@ extension LicenceMachine {
             case .missing: try missing(asked, exchange, reply, &step)
             }
         }
-        let reported = ExchangeRecord(exchange, reading.answer.payload, nil)
+        let reported = LicenceExchange(exchange, reading.answer.payload, nil)
         // The order of a removal is reported only when the lecture is gone.
         if removals.hold(reported, of: exchange.items.map(\.key), at: step.boot) { return }
-        step.notices.insert(.exchange(reported), at: place)
+        step.notices.insert(.event(.licenceExchange(reported)), at: place)
     }
 
     // MARK: Answers
@@ -70,17 +70,17 @@ extension LicenceMachine {
         }
         let hasEnded = CallbackDecision.hasEnded(outcome, replacing: old.record)
         try record(CallbackDecision(outcome, replacing: old.record), asked, exchange, reply, outcome.refusal, step)
-        if hasEnded { step.notices.append(.ended(asked.key)) }
-        if outcome.deletes { try orderRemoval(asked.key, answer.message, &step) }
+        if hasEnded { step.notices.append(.event(.licenceEnded(asked.key))) }
+        if outcome.deletes { try orderRemoval(asked.key, &step) }
         try finish(asked, outcome.refusal ?? entry.end(by: outcome), &step)
     }
 
-    private mutating func orderRemoval(_ key: ContentKey, _ message: String?, _ step: inout Step<Self>) throws {
+    private mutating func orderRemoval(_ key: ContentKey, _ step: inout Step<Self>) throws {
         if try step.store.contents.content(key) == nil {
-            step.notices.append(.deleted(key, message: message))
+            step.notices.append(.event(.licenceDeleted(key)))
         } else {
             if try step.store.contents.orderRemoval(key, now: step.now) { step.effects.append(.followRemovals) }
-            removals.order(key, message)
+            removals.order(key)
         }
     }
 
@@ -106,7 +106,7 @@ extension LicenceMachine {
         _ exchange: CallbackExchange, _ reply: ExchangeReply, _ fault: CallbackFault, _ step: inout Step<Self>
     ) throws {
         recordOutcome(fault.outcome, exchange, step)
-        step.notices.append(.exchange(ExchangeRecord(exchange, nil, fault.error)))
+        step.notices.append(.event(.licenceExchange(LicenceExchange(exchange, nil, fault.error))))
         if fault.outcome != .neutral { faults[exchange.origin] = fault.error }
         if let wait = fault.wait { pacer.wait(exchange.origin, for: wait, now: step.now, boot: step.boot) }
         // One wait for the whole group, so that it stays together.
@@ -187,6 +187,7 @@ extension LicenceMachine {
             let isAnswer = Self.refusals.contains(error.code)
             step.notices.append(.checked(asked.key, isAnswer ? .refused(error) : .unreachable(error)))
         case .grant(let content):
+            if error == nil { step.notices.append(.event(.licenceGranted(asked.key))) }
             step.notices.append(
                 .granted(GrantOutcome(content: content, key: asked.key, error: error, isFinal: error != nil)))
         case .renewal(let run), .regrant(let run): try runs.settle(asked.key, run, error, &step)
@@ -198,7 +199,7 @@ extension LicenceMachine {
                 return try postponeCallback(callback, error, attempts: callback.attempts + 1, by: delay, &step)
             }
             try step.store.ledger.callbacks.settle(callback.id)
-            step.notices.append(.callbackSent(asked.key, error))
+            if let error { step.notices.append(.event(.trouble(error))) }
         }
     }
 
@@ -316,13 +317,13 @@ extension LicenceEntry {
     }
 }
 
-extension ExchangeRecord {
-    /// What is reported of an exchange: no session keys, and no token.
+extension LicenceExchange {
+    /// What is published of an exchange: no session keys, and no token.
     fileprivate init(_ exchange: CallbackExchange, _ payload: JSONValue?, _ error: LectureError?) {
         self.init(
-            origin: exchange.origin.text, kind: exchange.kind,
-            questions: CallbackQuestion.items(exchange.questions, withSecrets: false),
-            payload: payload?.without("session_key"), error: error)
+            server: exchange.origin.text, kind: exchange.kind.rawValue,
+            items: CallbackQuestion.items(exchange.questions, withSecrets: false),
+            answer: payload?.without("session_key").text, error: error)
     }
 }
 

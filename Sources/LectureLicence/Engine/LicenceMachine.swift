@@ -123,7 +123,9 @@ package struct LicenceMachine: StateMachine {
     }
 
     /// Reports what was held back; the next program continues the renewals and completes the ordered removals.
-    package mutating func abandon() -> [LicenceNotice] { runs.stop() + removals.release() }
+    package mutating func abandon() -> [LicenceNotice] {
+        runs.stop() + removals.release().map(LicenceNotice.event)
+    }
 
     // MARK: Parts
 
@@ -142,13 +144,13 @@ package struct LicenceMachine: StateMachine {
         case .answered, .witnessed, .licencesChanged, .grant, .check: break
         case .anchored(let error):
             anchors.stored(error, at: boot)
-            if let error { return [.failure(error)] }
+            if let error { return [.event(.trouble(error))] }
         case .rowAppended(let anchor): anchors.add(anchor)
-        case .suspected(let doubt): return [.suspected(doubt)]
+        case .suspected(let doubt): return [.event(.trouble(LectureError(doubt.code)))]
         case .renew(let selection, let kind):
             runs.request(selection, kind)
             pacer.resetBreakers()
-        case .removed(let key): return removals.removed(key, at: boot)
+        case .removed(let key): return removals.removed(key, at: boot).map(LicenceNotice.event)
         case .callbacksAdded: callbacks.lookUpAt = nil
         case .change(let change): apply(change)
         }
@@ -179,12 +181,24 @@ package struct LicenceMachine: StateMachine {
     private mutating func reportOverdue(_ step: inout Step<Self>) {
         guard let moment = removals.overdue(settings.removalPatience) else { return }
         guard moment <= step.boot else { return step.wake(at: moment) }
-        for key in removals.waiting { step.notices.append(.failure(LectureError(.removalWaits, detail: key.text))) }
-        step.notices += removals.release()
+        let delays = removals.waiting.map { LectureEvent.trouble(LectureError(.removalWaits, detail: $0.text)) }
+        step.notices += (delays + removals.release()).map(LicenceNotice.event)
     }
 }
 
 extension Step<LicenceMachine> {
     /// A moment of the wall clock on the boot clock.
     func boot(of moment: Timestamp) -> BootInstant { boot + min(max(.zero, moment - now), RetryAfter.maximum) }
+}
+
+extension ClockDoubt {
+    /// The error that applications get.
+    fileprivate var code: LectureError.Code {
+        switch self {
+        case .storeRolledBack: .storeRolledBack
+        case .storeCopied: .storeCopied
+        case .ledgerForged: .ledgerForged
+        case .setBack, .forwardThenBack, .neverSet: .clockUntrusted
+        }
+    }
 }

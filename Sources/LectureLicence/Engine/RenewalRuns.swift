@@ -28,16 +28,16 @@ struct RenewalRuns: Sendable {
             // Requested again while it is running.
             guard runs[started.run] == nil else { continue }
             var run = RunWork(
-                id: started.run, kind: request.kind, total: started.total, done: started.done, started: step.boot)
+                id: started.run, kind: request.kind, total: started.total, done: started.done,
+                isContinued: started.isContinued)
             if started.done > 0 {
                 for key in try step.store.ledger.renewals.renewedKeys(started.run) {
                     try run.tally.count(key, step.context)
                 }
             }
             runs[started.run] = run
-            step.notices.append(
-                .renewalStarted(
-                    started.run, total: started.total, done: started.done, isContinued: started.isContinued))
+            step.notices.append(.renewalStarted(started.run, isContinued: started.isContinued))
+            step.notices.append(.event(.renewalBegan(total: started.total, done: started.done)))
         }
         selections = []
     }
@@ -91,12 +91,13 @@ struct RenewalRuns: Sendable {
         let waits = progress.nextDue.map { $0 - step.now > settings.longestWait } ?? isDone
         guard isDone || waits else { return }
         if isDone { try step.store.ledger.renewals.end(run.id, now: step.now) }
-        var summary = RenewalSummary()
-        (summary.total, summary.renewed, summary.failed) = (run.total, progress.renewed, progress.failed)
-        (summary.waiting, summary.nextDue) = (progress.wanted, progress.nextDue)
-        summary.tally = run.tally
+        var report = RenewalReport()
+        (report.total, report.renewed, report.failed) = (run.total, progress.renewed, progress.failed)
+        (report.waiting, report.isContinued) = (progress.wanted, run.isContinued)
+        (report.playable, report.unbelieved) = (run.tally.playable, run.tally.unbelieved)
         runs[run.id] = nil
-        step.notices.append(.renewalEnded(run.id, summary))
+        step.notices.append(.event(.renewalEnded(report)))
+        step.notices.append(.renewalEnded(run.id, report))
     }
 
     // MARK: Items
@@ -115,10 +116,7 @@ struct RenewalRuns: Sendable {
         // In place: a copy would copy all that is claimed.
         runs[id]?.settle(key)
         guard let run = runs[id] else { return }
-        let passed = (step.boot - run.started).secondsDouble
-        let left = passed > 0 ? passed / Double(run.settled) * Double(max(0, run.total - run.done)) : nil
-        step.notices.append(
-            .renewalProgress(id, current: run.done, count: run.total, key, error, etaSeconds: left))
+        step.notices.append(.event(.renewed(key: key, current: run.done, count: run.total, error: error)))
     }
 
     /// Releases a licence, so that it can be claimed again.
@@ -189,9 +187,8 @@ private struct RunWork: Sendable {
     var tally = RenewalTally()
     var total: Int
     var done: Int
-    /// How many this process has settled, and since when.
-    var settled = 0
-    var started: BootInstant
+    /// Whether an interrupted one is continued.
+    let isContinued: Bool
     /// Claimed and neither settled nor released.
     var claimed: Set<ContentKey> = []
     /// How often each failed one was requested, and how often its server was overloaded.
@@ -202,8 +199,8 @@ private struct RunWork: Sendable {
     /// Nothing more can be claimed before this moment; nil when something may be available.
     var claimAt: BootInstant?
 
-    init(id: RenewalRunID, kind: RenewalKind, total: Int, done: Int, started: BootInstant) {
-        (self.id, self.kind, self.total, self.done, self.started) = (id, kind, total, done, started)
+    init(id: RenewalRunID, kind: RenewalKind, total: Int, done: Int, isContinued: Bool) {
+        (self.id, self.kind, self.total, self.done, self.isContinued) = (id, kind, total, done, isContinued)
     }
 
     /// Queues claimed licences. The plan decides which of them share a request, so that the printed plan is the one
@@ -240,7 +237,6 @@ private struct RunWork: Sendable {
         (attempts[key], overloads[key]) = (nil, nil)
         isolated.remove(key)
         done += 1
-        settled += 1
     }
 }
 

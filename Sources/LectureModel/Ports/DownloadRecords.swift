@@ -1,7 +1,7 @@
 package import LectureFormats
 
 /// A lecture as the engine works on it.
-package struct ItemRecord: Sendable {
+package struct ItemRecord: Sendable, Hashable {
     /// The row.
     package var id: ContentID
     /// Its public part.

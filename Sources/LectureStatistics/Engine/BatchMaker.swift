@@ -6,7 +6,7 @@ package struct ReportFunctions: Sendable {
     var newID: @Sendable () -> String
     /// Encodes bodies; nil when nothing is ever encoded.
     var compress: (@Sendable (_ encoding: String, _ bytes: [UInt8]) throws -> [UInt8])?
-    /// Whether there are listeners to ``ReportNotice/exchange(_:)``. Otherwise nothing is kept for it.
+    /// Whether there are listeners to ``LectureEvent/reportExchange(_:)``. Otherwise nothing is kept for it.
     var wantsExchanges: @Sendable () -> Bool
 
     /// Collects the functions.

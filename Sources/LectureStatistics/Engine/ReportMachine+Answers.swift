@@ -77,7 +77,7 @@ extension ReportMachine {
         var exchange = ReportExchange(url: target.address.url, reports: said.ids, data: said.texts)
         (exchange.status, exchange.answer) = (reply.head?.status, AnswerText.text(of: reply.body))
         exchange.isDelivered = verdict == .delivered
-        step.notices.append(.exchange(exchange))
+        step.notices.append(.event(.reportExchange(exchange)))
     }
 
     // MARK: Ends
@@ -98,8 +98,9 @@ extension ReportMachine {
                 try step.store.settle(inFlightBatch.id, reports, dead: nil, answer: answer, now: step.now)
                 count(inFlightBatch.target) { $0.delivered += reports.count }
                 count(open: -reports.count, inFlightBatch.target)
+                step.notices.append(.delivered(reports.count))
                 if orders.contains(where: \.order.namesDelivered) {
-                    step.notices.append(.delivered(try step.store.reports(reports).map(\.id)))
+                    step.notices.append(.event(.reportsDelivered(try step.store.reports(reports).map(\.id))))
                 }
             case .dead(let reports, let reason): try markDead(reports, of: inFlightBatch, reason, answer, &step)
             case .divided, .kept: break
@@ -138,9 +139,10 @@ extension ReportMachine {
         _ step: inout Step<Self>
     ) throws {
         try step.store.settle(inFlightBatch.id, reports, dead: reason, answer: answer, now: step.now)
-        count(inFlightBatch.target) { $0.dead += reports.count }
+        count(inFlightBatch.target) { $0.refused += reports.count }
         count(open: -reports.count, inFlightBatch.target)
-        for record in try step.store.reports(reports) { step.notices.append(.refused(record.id, reason, answer)) }
+        let refused = try step.store.reports(reports).map(\.id)
+        step.notices += refused.map { .event(.reportRefused(id: $0, reason: reason, error: answer.refusal(of: $0))) }
         let uncovered = BatchPlan.uncovered(try step.store.queueRows(of: reports))
         guard !uncovered.isEmpty else { return }
         try step.store.restore(uncovered)
@@ -182,7 +184,8 @@ extension ReportMachine {
         target.streak.failed(error, started: started, at: step.boot)
         targets[id] = target
         let wait = target.suspension == nil ? target.pacer.waitLeft(at: step.boot) : nil
-        step.notices.append(.obstacle(TargetObstacle(target: id, error: error, again: wait.map { step.now + $0 })))
+        let obstacle = ReportObstacle(url: target.address.url, error: error, again: wait.map { step.now + $0 })
+        step.notices.append(.event(.reportObstacle(obstacle)))
     }
 
     // MARK: Time

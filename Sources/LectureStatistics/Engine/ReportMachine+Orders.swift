@@ -9,9 +9,9 @@ extension ReportMachine {
         let entries = try step.store.targets().filter { entry in
             order.target.map { $0 == entry.id } ?? true && (entry.open > 0 || targets[entry.id] != nil)
         }
-        var started = OrderWork(order: order, targets: Set(entries.map(\.id)), reportedAt: step.boot)
-        started.summary.open = entries.reduce(0) { $0 + $1.open }
-        started.reported = started.summary
+        var started = OrderWork(order: order, targets: Set(entries.map(\.id)), publishedAt: step.boot)
+        started.result.left = entries.reduce(0) { $0 + $1.open }
+        started.published = started.result
         orders.append(started)
         isEpochReported = false
         for entry in entries {
@@ -24,26 +24,26 @@ extension ReportMachine {
         }
     }
 
-    /// Changes the summaries of the orders that a target belongs to.
-    mutating func count(_ target: TargetID, _ change: (inout SendSummary) -> Void) {
+    /// Changes the results of the orders that a target belongs to.
+    mutating func count(_ target: TargetID, _ change: (inout ReportSendResult) -> Void) {
         for index in orders.indices where orders[index].targets.contains(target) {
-            change(&orders[index].summary)
+            change(&orders[index].result)
         }
     }
 
     /// Changes the number of open reports.
     mutating func count(open difference: Int, _ target: TargetID) {
         targets[target]?.open += difference
-        count(target) { $0.open += difference }
+        count(target) { $0.left += difference }
     }
 
     /// Ends the orders that have nothing left to do, and reports the progress of the others.
     mutating func endOrders(_ step: inout Step<Self>) throws {
         for index in orders.indices {
             let order = orders[index]
-            guard order.summary != order.reported, step.boot - order.reportedAt >= .milliseconds(100) else { continue }
-            (orders[index].reported, orders[index].reportedAt) = (order.summary, step.boot)
-            step.notices.append(.progress(order: order.order.id, order.summary))
+            guard order.result != order.published, step.boot - order.publishedAt >= .milliseconds(100) else { continue }
+            (orders[index].published, orders[index].publishedAt) = (order.result, step.boot)
+            step.notices.append(.event(.reportsProgress(order.result)))
         }
         let over = orders.filter { order in
             order.targets.allSatisfy { !hasWork($0, order.order, &step) }
@@ -79,18 +79,18 @@ extension ReportMachine {
 
     /// Reports the end of an order.
     func end(_ order: OrderWork, _ step: inout Step<Self>) throws {
-        var summary = order.summary
-        summary.open = 0
-        summary.obstacles = []
+        var result = order.result
+        result.left = 0
+        result.obstacles = []
         for entry in try step.store.targets() where order.targets.contains(entry.id) && entry.open > 0 {
-            summary.open += entry.open
+            result.left += entry.open
             let next = try step.store.nextInFlightBatch(entry.id)
             let others = targets[entry.id].map {
                 $0.others(in: step.others).left(at: step.boot, servedAt: $0.pacer.servedAt)
             }
-            summary.obstacles.append(
-                TargetObstacle(entry, targets[entry.id], next: next, others: others ?? .zero, now: step.now))
+            result.obstacles.append(
+                ReportObstacle(entry, targets[entry.id], next: next, others: others ?? .zero, now: step.now))
         }
-        step.notices.append(.ended(order: order.order.id, summary))
+        step.notices.append(.ended(order: order.order.id, result))
     }
 }

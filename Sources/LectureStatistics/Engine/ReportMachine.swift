@@ -115,8 +115,8 @@ package struct ReportMachine: StateMachine {
 
     /// Ends all orders where they are.
     package mutating func abandon() -> [ReportNotice] {
-        let ended = orders.map { ReportNotice.ended(order: $0.order.id, $0.summary) }
-        let unseen = requests.map { ReportNotice.ended(order: $0.id, SendSummary()) }
+        let ended = orders.map { ReportNotice.ended(order: $0.order.id, $0.result) }
+        let unseen = requests.map { ReportNotice.ended(order: $0.id, ReportSendResult()) }
         forgetAll()
         return ended + unseen
     }
@@ -132,7 +132,7 @@ package struct ReportMachine: StateMachine {
         for inFlightBatch in aside.keys { try release(inFlightBatch, step) }
         guard inFlightBatches.isEmpty else { return }
         for order in orders { try end(order, &step) }
-        for order in requests { step.notices.append(.ended(order: order.id, SendSummary())) }
+        for order in requests { step.notices.append(.ended(order: order.id, ReportSendResult())) }
         try storeConditions(step)
         forgetAll()
         step.finish()

@@ -52,45 +52,11 @@ package struct SendOrder: Hashable, Sendable {
     package var attempts = 5
     /// A wait that is longer ends the order for its target.
     package var longestWait = Duration.seconds(30)
-    /// Whether ``ReportNotice/delivered(_:)`` is sent while it works.
+    /// Whether ``LectureEvent/reportsDelivered(_:)`` is published while it works.
     package var namesDelivered = false
 
     /// An order.
     package init(id: Int) { self.id = id }
-}
-
-/// The progress of an order, and its result at the end. Numbers of reports.
-package struct SendSummary: Hashable, Sendable {
-    /// Delivered since the order started.
-    package var delivered = 0
-    /// Refused permanently since the order started.
-    package var dead = 0
-    /// Became unnecessary since the order started.
-    package var superseded = 0
-    /// Open for the order's targets. At the end of an order: left, because a target waits, refuses or is missing.
-    package var open = 0
-    /// Requests that were sent.
-    package var requests = 0
-    /// The obstacle of each target that still has open reports.
-    package var obstacles: [TargetObstacle] = []
-
-    /// Makes an empty summary.
-    package init() {}
-}
-
-/// Why a target has reports left.
-package struct TargetObstacle: Hashable, Sendable {
-    /// The target.
-    package var target: TargetID
-    /// `reportTargetRefuses`, `reportTargetWaits`, `reportAnswerUnexpected`, or how it could not be reached.
-    package var error: LectureError
-    /// When the next request is due; nil when an operator has to resolve the cause first.
-    package var again: Timestamp?
-
-    /// An obstacle.
-    package init(target: TargetID, error: LectureError, again: Timestamp?) {
-        (self.target, self.error, self.again) = (target, error, again)
-    }
 }
 
 /// What reports have to take note of: replies, and requests of the application.
@@ -104,20 +70,15 @@ package enum ReportEvent: Sendable {
     case answered(TransferID, ExchangeReply)
 }
 
-/// What is reported, after the commit that makes it true.
+/// What a step led to, after the commit that makes it true.
 package enum ReportNotice: StateMachineNotice, Hashable {
-    /// Reports were settled or requests were sent for an order; at most every 100 ms.
-    case progress(order: Int, SendSummary)
-    /// Reports were delivered; sent only while an order asks for it.
-    case delivered([String])
-    /// A request was answered, or failed; once for each that was sent and not cancelled.
-    case exchange(ReportExchange)
-    /// A report became a dead letter.
-    case refused(String, DeadReason, SendAnswer)
-    /// A target's answer was not a success.
-    case obstacle(TargetObstacle)
+    /// What applications are informed of. ``LectureEvent/reportsProgress(_:)`` at most every 100 ms for an order,
+    /// ``LectureEvent/reportsDelivered(_:)`` only while an order asks for it.
+    case event(LectureEvent)
+    /// So many reports were delivered.
+    case delivered(Int)
     /// An order is over.
-    case ended(order: Int, SendSummary)
+    case ended(order: Int, ReportSendResult)
     /// The store could not be written; the step is repeated.
     case failure(LectureError)
     /// All work has ended.

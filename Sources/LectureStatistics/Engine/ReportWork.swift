@@ -190,7 +190,9 @@ struct FailureStreak {
 struct OrderWork {
     let order: SendOrder
     let targets: Set<TargetID>
-    var summary = SendSummary()
-    var reported = SendSummary()
-    var reportedAt: BootInstant
+    /// Its progress, and its result at the end; the obstacles only then.
+    var result = ReportSendResult()
+    /// The progress that was published last.
+    var published = ReportSendResult()
+    var publishedAt: BootInstant
 }

@@ -47,7 +47,7 @@ extension TargetWork {
     }
 }
 
-extension TargetObstacle {
+extension ReportObstacle {
     /// Why reports of a target are left at the end of an order.
     ///
     /// - Parameters:
@@ -61,15 +61,22 @@ extension TargetObstacle {
         let (host, status) = (TargetWork.host(entry.address.url), condition.lastFailure?.status.map { "HTTP \($0)" })
         if condition.suspension != nil {
             let error = LectureError(.reportTargetRefuses, detail: host, cause: status ?? "")
-            self.init(target: entry.id, error: target?.streak.error ?? error, again: nil)
+            self.init(url: entry.address.url, error: target?.streak.error ?? error, again: nil)
             return
         }
         let cause = condition.wait == nil ? "" : status ?? ""
         // An unclaimed request has its own wait, or another program works on it.
         let due = [condition.wait, next].compactMap(\.self).map { now + $0.remaining(at: now) }
         self.init(
-            target: entry.id,
+            url: entry.address.url,
             error: target?.streak.error ?? LectureError(.reportTargetWaits, detail: host, cause: cause),
             again: max(due.max() ?? now, now + others))
+    }
+}
+
+extension SendAnswer {
+    /// The error of a report that this answer refuses for good.
+    func refusal(of report: String) -> LectureError {
+        LectureError(.reportRefused, detail: report, cause: status.map { "HTTP \($0)" } ?? "")
     }
 }

@@ -135,7 +135,7 @@ struct EffectScenarios {
     private static let other = "http://other.example/week-2.mp4"
 
     private func hasFailed(_ step: CommittedStep<DownloadEffect, EngineNotice>) -> Bool {
-        step.notices.contains { if case .storeFailed = $0 { true } else { false } }
+        step.notices.contains { if case .failure = $0 { true } else { false } }
     }
 
     @Test func `a failed commit performs none of its effects, and what runs goes on`() throws {

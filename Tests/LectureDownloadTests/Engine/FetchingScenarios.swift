@@ -222,7 +222,7 @@ struct FetchingScenarios {
         let network = scene.network
         let world = scene.world
         scene.program.onNotices = { notices in
-            for case .progress(let progress) in notices {
+            for case .event(.progress(let progress)) in notices {
                 seen += 1
                 if progress.bytes < last { world.found("progress fell from \(last) to \(progress.bytes)") }
                 if progress.bytes > network.delivered {
@@ -245,13 +245,13 @@ struct FetchingScenarios {
         let world = scene.world
         var reported = 0
         scene.program.onNotices = { notices in
-            for case .progress(let progress) in notices where progress.state == .completed {
+            for case .event(.progress(let progress)) in notices where progress.state == .completed {
                 reported += 1
                 if try index.contents.item(key)?.content.state != .completed {
                     world.found("completion was reported too early")
                 }
             }
-            for case .progress(let progress) in notices {
+            for case .event(.progress(let progress)) in notices {
                 let committed = try index.contents.item(key)?.content.committedBytes ?? 0
                 if progress.committedChunks << 20 > committed + 1 << 20 {
                     world.found("proofs were reported too early")

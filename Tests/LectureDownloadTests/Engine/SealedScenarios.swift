@@ -153,9 +153,10 @@ struct SealedScenarios {
         try scene.rest()
         #expect(try scene.content(key)?.state == .completed)
         #expect(scene.disk.outputs.isEmpty)
-        let refusals = scene.program.notices.compactMap { notice -> LectureError.Code? in
-            if case .published(_, _, let error) = notice { error?.code } else { nil }
+        let refusals = scene.program.events.compactMap { event -> LectureError.Code? in
+            if case .publishingFailed(_, _, let error) = event { error.code } else { nil }
         }
+        #expect(!scene.program.events.contains { if case .published = $0 { true } else { false } })
         #expect(refusals == [.isSealed])
     }
 }

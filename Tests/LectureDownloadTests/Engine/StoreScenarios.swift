@@ -74,7 +74,7 @@ struct StoreScenarios {
         try scene.rest()
         #expect(try scene.content(key) == nil)
         #expect(try scene.disk.listing() == [])
-        #expect(scene.program.notices.contains { if case .removed(key) = $0 { true } else { false } })
+        #expect(scene.program.events.contains(.removed(key)))
         #expect(try scene.contradictions() == [])
     }
 
@@ -226,7 +226,7 @@ struct StoreScenarios {
         }
         try scene.rest()
         #expect(try scene.bytes(key) == bytes)
-        #expect(scene.program.notices.contains { if case .storeFailed = $0 { true } else { false } })
+        #expect(scene.program.notices.contains { if case .failure = $0 { true } else { false } })
         #expect(try scene.contradictions() == [])
         // Nothing of the failed commits may count against the server's limit.
         let more = try (1...8).map { number in

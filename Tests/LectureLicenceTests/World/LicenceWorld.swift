@@ -273,7 +273,7 @@ final class LicenceWorld {
     }
 
     /// Steps until a run has ended.
-    func renew(_ selection: RenewalSelection = .all, for limit: Duration = .seconds(7200)) throws -> RenewalSummary {
+    func renew(_ selection: RenewalSelection = .all, for limit: Duration = .seconds(7200)) throws -> RenewalReport {
         let count = summaries.count
         engine.renew(selection)
         #expect(run(for: limit) { $0.summaries.count > count })
@@ -283,18 +283,24 @@ final class LicenceWorld {
     /// Steps until nothing happens within a time.
     func settle(for limit: Duration = .seconds(1)) { run(for: limit) { _ in false } }
 
-    var summaries: [RenewalSummary] {
-        notices.compactMap { if case .renewalEnded(_, let summary) = $0 { summary } else { nil } }
+    /// What applications are informed of, without the progress of runs, in order.
+    var events: [LectureEvent] { notices.compactMap { if case .event(let event) = $0 { event } else { nil } } }
+    /// The results of runs, as published; those who wait get the same.
+    var summaries: [RenewalReport] {
+        let answers = notices.compactMap { if case .renewalEnded(_, let report) = $0 { report } else { nil } }
+        let published = events.compactMap { if case .renewalEnded(let report) = $0 { report } else { nil } }
+        #expect(published == answers)
+        return published
     }
     var grants: [GrantOutcome] { notices.compactMap { if case .granted(let outcome) = $0 { outcome } else { nil } } }
     var checks: [CheckOutcome] { notices.compactMap { if case .checked(_, let outcome) = $0 { outcome } else { nil } } }
-    var exchanges: [ExchangeRecord] {
-        notices.compactMap { if case .exchange(let record) = $0 { record } else { nil } }
+    var exchanges: [LicenceExchange] {
+        events.compactMap { if case .licenceExchange(let exchange) = $0 { exchange } else { nil } }
     }
 
     private func recordNotices(_ reported: [LicenceNotice]) {
         for notice in reported {
-            guard case .renewalProgress(_, let current, let count, let key, let error, _) = notice else {
+            guard case .event(.renewed(let key, let current, let count, let error)) = notice else {
                 notices.append(notice)
                 continue
             }

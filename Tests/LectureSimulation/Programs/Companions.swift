@@ -102,6 +102,11 @@ final class Companions {
         for notice in reported.notices { observe(notice) }
     }
 
+    /// What applications get when the store is not the one that this device last wrote.
+    private static let doubts: Set<LectureError.Code> = [
+        .storeRolledBack, .storeCopied, .ledgerForged, .clockUntrusted,
+    ]
+
     private func observe(_ notice: LicenceNotice, _ downloads: Inbox<EngineEvent>) {
         switch notice {
         case .granted(let outcome):
@@ -110,8 +115,10 @@ final class Companions {
                 return outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
             }
             downloads.post(.granted(outcome.content, answer ?? .settled))
-        case .suspected(let doubt): world.found("a licence is suspect: \(doubt)")
-        case .failure(let error) where error.code == .bug: world.found("licences found a bug: \(error.cause)")
+        case .event(.trouble(let error)) where Self.doubts.contains(error.code):
+            world.found("a licence is suspect: \(error.code.name)")
+        case .event(.trouble(let error)) where error.code == .bug, .failure(let error) where error.code == .bug:
+            world.found("licences found a bug: \(error.cause)")
         case .stopped: stopped += 1
         default: break
         }
@@ -120,7 +127,7 @@ final class Companions {
     private func observe(_ notice: ReportNotice) {
         switch notice {
         case .ended: isSending = false
-        case .refused(let id, let reason, _): world.found("report \(id) was refused: \(reason)")
+        case .event(.reportRefused(let id, let reason, _)): world.found("report \(id) was refused: \(reason)")
         case .failure(let error) where error.code == .bug: world.found("reports found a bug: \(error.cause)")
         case .stopped: stopped += 1
         default: break

@@ -30,6 +30,8 @@ package final class Program {
     package private(set) var next: Int64?
     /// All notices of its engine.
     package private(set) var notices: [EngineNotice] = []
+    /// What applications are informed of, except for changed items.
+    package var events: [LectureEvent] { notices.compactMap { if case .event(let event) = $0 { event } else { nil } } }
     /// Receives the notices of a step, after its commit.
     package var onNotices: ([EngineNotice]) throws -> Void = { _ in }
     /// Its number in the world.
@@ -160,7 +162,7 @@ package final class Program {
             // The notices of a dead program are lost.
             guard world.isAlive(number) else { return }
             notices += step.notices
-            for case .removed(let key) in step.notices { companions?.licences.contentRemoved(key) }
+            for case .event(.removed(let key)) in step.notices { companions?.licences.contentRemoved(key) }
             for case .stopped in step.notices { companions?.stop() }
             lastStep = world.boot
             next = step.next?.nanoseconds

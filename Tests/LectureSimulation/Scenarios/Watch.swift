@@ -131,8 +131,12 @@ final class Watch {
     func reported(_ notices: [EngineNotice], by program: Program) throws {
         for notice in notices {
             switch notice {
-            case .changed(let item):
+            case .changed(let item, .outdated): requested(item.id)
+            case .changed(let item, let event):
                 let (id, state) = (item.id, item.content.state)
+                if event != LectureEvent(item.content) {
+                    world.found("\(item.content.key) has another event: \(event)")
+                }
                 // Unless another program has leased it since.
                 if let now = try program.index.contents.item(id), now.fence == item.fence, now.content.state != state {
                     world.found("\(item.content.key) was reported \(state.name) and is \(now.content.state.name)")
@@ -144,21 +148,20 @@ final class Watch {
                 reported[program.number, default: [:]][id] = state
                 if state == .stopped || state == .queued { pauses += 1 }
                 if state == .completed { complete.insert(id) }
-            case .outdated(let item): requested(item.id)
             // The lecture was reported when it became complete.
             case .alreadyComplete: continue
-            case .progress(let reported): try check(reported, by: program)
-            case .storeFailed(let error):
+            case .event(.progress(let reported)): try check(reported, by: program)
+            case .failure(let error), .event(.trouble(let error)):
                 hasReportedFailure = true
                 failing.insert(program.number)
                 world.record("\(program.number) reports: store failure, \(error)")
                 if error.code == .bug { world.found("the engine found a bug: \(error.detail) \(error.cause)") }
-            case .removed(let key):
+            case .event(.removed(let key)):
                 world.record("\(program.number) reports: \(key) is removed")
                 if try program.index.contents.item(key) != nil {
                     world.found("a lecture that is there was reported removed")
                 }
-            case .published, .stopped: break
+            case .event, .stopped: break
             }
         }
     }

@@ -91,8 +91,8 @@ struct EngineAnswerTests {
         let summary = try world.send()
         #expect(try world.state("a") == row.state)
         #expect(summary.delivered == (row.state == .delivered ? 1 : 0))
-        #expect(summary.dead == (row.state == .dead ? 1 : 0))
-        #expect(summary.open == (row.state == .pending ? 1 : 0))
+        #expect(summary.refused == (row.state == .dead ? 1 : 0))
+        #expect(summary.left == (row.state == .pending ? 1 : 0))
         #expect(summary.requests == world.lms.requests.count)
         #expect(summary.obstacles.first?.error.code == row.code)
         #expect((summary.obstacles.first?.again == nil) == (row.suspension != nil || row.code == nil))
@@ -127,7 +127,7 @@ struct EngineAnswerTests {
 
     @Test func `nothing to send ends at once`() throws {
         let world = try SendWorld()
-        #expect(try world.send() == SendSummary())
+        #expect(try world.send() == ReportSendResult())
         try world.add("a")
         try world.send()
         #expect(try world.send().requests == 0)
@@ -141,7 +141,7 @@ struct EngineAnswerTests {
             let bad = "r\(poison)"
             world.lms.behave { request, _ in request.events.contains(bad) ? .answer(422, "no") : .good }
             let summary = try world.send()
-            #expect(summary.delivered == 499 && summary.dead == 1 && summary.open == 0)
+            #expect(summary.delivered == 499 && summary.refused == 1 && summary.left == 0)
             #expect(world.lms.requests.count <= 19)
             #expect(world.process.refused == [bad: .refused])
             #expect(try world.state(bad) == .dead && world.isConserved())
@@ -155,7 +155,7 @@ struct EngineAnswerTests {
         try world.add("big", values: .object([JSONMember("text", .string(String(repeating: "x", count: 9000)))]))
         world.lms.behave { request, _ in request.wire.count > 6000 ? .answer(413) : .good }
         let summary = try world.send()
-        #expect(summary.delivered == 400 && summary.dead == 1)
+        #expect(summary.delivered == 400 && summary.refused == 1)
         #expect(world.process.refused == ["big": .tooLarge])
         let limit = try #require(try world.entry().condition.bytesLimit)
         #expect(limit <= 12_000 && limit > 1000)
@@ -173,13 +173,13 @@ struct EngineAnswerTests {
         try world.add("a")
         world.lms.answer(503, headers: [("Retry-After", "600")])
         let first = try world.send()
-        #expect(first.requests == 1 && first.open == 1)
+        #expect(first.requests == 1 && first.left == 1)
         let again = try #require(first.obstacles.first?.again)
         #expect(again - world.clock.now() > .seconds(590))
         world.lms.behave { _, _ in .good }
         try world.restart()
         let early = try world.send()
-        #expect(early.requests == 0 && early.open == 1 && early.obstacles.first?.error.code == .reportTargetWaits)
+        #expect(early.requests == 0 && early.left == 1 && early.obstacles.first?.error.code == .reportTargetWaits)
         #expect(early.obstacles.first?.again == again)
         // A longer patience waits for it.
         let patient = try world.send { $0.longestWait = .seconds(700) }
@@ -188,7 +188,7 @@ struct EngineAnswerTests {
         try world.add("b")
         world.lms.behave { _, _ in .failure(7) }
         let failed = try world.send { $0.longestWait = .zero }
-        #expect(failed.open == 1 && failed.obstacles.first?.error.code == .transfer(7))
+        #expect(failed.left == 1 && failed.obstacles.first?.error.code == .transfer(7))
         world.lms.behave { _, _ in .good }
         #expect(try world.send { $0.longestWait = .zero }.delivered == 1)
     }
@@ -230,7 +230,7 @@ struct EngineAnswerTests {
         try world.add(50)
         world.lms.answer(401)
         let summary = try world.send()
-        #expect(summary.requests <= 4 && summary.open == 50)
+        #expect(summary.requests <= 4 && summary.left == 50)
         #expect(try world.entry().condition.suspension == .unauthorized)
         try world.restart()
         world.lms.behave { _, _ in .good }
@@ -243,7 +243,7 @@ struct EngineAnswerTests {
         try world.add(1000)
         world.lms.behave { _, _ in .answer(200, AnswerRow.page) }
         let summary = try world.send()
-        #expect(summary.open == 1000 && summary.delivered == 0 && summary.requests <= 12)
+        #expect(summary.left == 1000 && summary.delivered == 0 && summary.requests <= 12)
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 1000)
         #expect(world.lms.effects.count == 1000 && world.lms.breaches.isEmpty && world.disorder().isEmpty)
@@ -254,7 +254,7 @@ struct EngineAnswerTests {
         try world.add(500)
         world.lms.behave { request, _ in request.events.contains("r5") ? .answer(500) : .good }
         let summary = try world.send()
-        #expect(summary.delivered == 490 && summary.open == 10)
+        #expect(summary.delivered == 490 && summary.left == 10)
         #expect(summary.obstacles.first?.error.code == .reportTargetWaits)
         #expect(try world.inFlightBatches() == 1)
     }
@@ -264,7 +264,7 @@ struct EngineAnswerTests {
         try world.add(400)
         world.lms.behave { request, _ in (Int(request.id.dropFirst()) ?? 0) / 10 % 2 == 0 ? .answer(500) : .good }
         let summary = try world.send { $0.attempts = 3 }
-        #expect(summary.delivered == 200 && summary.open == 200)
+        #expect(summary.delivered == 200 && summary.left == 200)
         #expect(try world.isConserved())
     }
 }

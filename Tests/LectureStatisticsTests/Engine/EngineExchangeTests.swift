@@ -4,7 +4,7 @@ import LectureStatistics
 import LectureTestSupport
 import Testing
 
-/// Notices of requests: each once, with request and answer, and none without a listener.
+/// The events of requests: each once, with request and answer, and none without a listener.
 struct EngineExchangeTests {
     private func world(
         target: ReportRecord.Target = .init(url: SendWorld.url, format: .json),
@@ -62,7 +62,7 @@ struct EngineExchangeTests {
         let world = try world { $0.limits.count = 500 }
         try world.add(500)
         world.lms.behave { request, _ in request.events.contains("r249") ? .answer(422, "no") : .good }
-        #expect(try world.send().dead == 1)
+        #expect(try world.send().refused == 1)
         let exchanges = world.process.exchanges
         #expect(exchanges.count == world.lms.requests.count)
         let delivered = exchanges.filter(\.isDelivered).flatMap(\.reports)
@@ -117,8 +117,8 @@ struct EngineExchangeTests {
         try world.send()
         let names = world.process.notices.compactMap { notice -> String? in
             switch notice {
-            case .exchange: "exchange"
-            case .refused: "refused"
+            case .event(.reportExchange): "exchange"
+            case .event(.reportRefused): "refused"
             case .ended: "ended"
             default: nil
             }

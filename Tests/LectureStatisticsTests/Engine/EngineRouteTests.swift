@@ -40,7 +40,7 @@ struct EngineRouteTests {
         let world = try SendWorld(Self.secret)
         try world.add("a")
         world.lms.answer(302, headers: [("Location", "https://evil.example/in")])
-        #expect(try world.send().open == 1)
+        #expect(try world.send().left == 1)
         #expect(world.lms.requests.allSatisfy { $0.url == SendWorld.url })
     }
 
@@ -52,7 +52,7 @@ struct EngineRouteTests {
         try world.add(100)
         world.lms.behave { request, _ in request.headers["Content-Encoding"] == nil ? .good : .answer(415) }
         let summary = try world.send()
-        #expect(summary.delivered == 100 && summary.dead == 0 && summary.requests < 10 + 8)
+        #expect(summary.delivered == 100 && summary.refused == 0 && summary.requests < 10 + 8)
         #expect(world.lms.breaches.isEmpty && world.disorder().isEmpty)
         #expect(world.lms.requests.contains { $0.headers["Content-Encoding"] == "gzip" })
     }
@@ -92,7 +92,7 @@ struct EngineRouteTests {
         let world = try SendWorld()
         try world.add("a")
         world.lms.answer(422, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
-        #expect(try world.send().dead == 1)
+        #expect(try world.send().refused == 1)
         let outbox = world.process.outbox
         #expect(try outbox.transaction { try outbox.upkeep.revive(ReportSelection(), now: world.clock.now()) } == 1)
         world.lms.behave { _, _ in .good }
@@ -143,7 +143,7 @@ struct EngineRouteTests {
             return .answer(409, "conflict", takesEffect: request.events == [id[1]])
         }
         let summary = try world.send()
-        #expect(summary.delivered == 3 && summary.dead == 0)
+        #expect(summary.delivered == 3 && summary.refused == 0)
         #expect(Set(world.lms.effects) == Set(id))
         let request = try #require(world.lms.requests.first)
         #expect(request.url == "https://lrs.example/xAPI/statements?tenant=1")
@@ -186,7 +186,7 @@ struct EngineRouteTests {
         #expect(try world.state("c4") == .dead && world.state("c3") == .delivered)
         #expect(try world.state("plain") == .delivered)
         #expect(try world.count(.superseded) == 3 && world.isConserved())
-        #expect(summary.delivered == 2 && summary.dead == 1 && summary.superseded == 3 && summary.open == 0)
+        #expect(summary.delivered == 2 && summary.refused == 1 && summary.superseded == 3 && summary.left == 0)
     }
 
     @Test func `open reports go to another target, possibly delivered ones under the same id`() throws {
@@ -201,7 +201,7 @@ struct EngineRouteTests {
         world.lms.forget()
         world.lms.behave { _, _ in .good }
         let summary = try world.send { $0.target = target }
-        #expect(summary.delivered == 150 && summary.open == 0)
+        #expect(summary.delivered == 150 && summary.left == 0)
         #expect(world.lms.requests.allSatisfy { $0.url == other.url })
         #expect(held.isSubset(of: world.lms.requests.map(\.id)))
         #expect(world.lms.breaches.isEmpty && world.disorder().isEmpty && world.lms.effects.count == 150)

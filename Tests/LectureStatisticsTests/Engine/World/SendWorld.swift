@@ -38,16 +38,15 @@ final class SendProcess {
         return runner.take()
     }
 
-    var ends: [SendSummary] { notices.compactMap { if case .ended(_, let summary) = $0 { summary } else { nil } } }
+    /// What applications are informed of, in order.
+    var events: [LectureEvent] { notices.compactMap { if case .event(let event) = $0 { event } else { nil } } }
+    var ends: [ReportSendResult] { notices.compactMap { if case .ended(_, let result) = $0 { result } else { nil } } }
     var isStopped: Bool { notices.contains(.stopped) }
-    var obstacles: [TargetObstacle] {
-        notices.compactMap { if case .obstacle(let obstacle) = $0 { obstacle } else { nil } }
-    }
     var refused: [String: DeadReason] {
-        notices.reduce(into: [:]) { if case .refused(let id, let reason, _) = $1 { $0[id] = reason } }
+        events.reduce(into: [:]) { if case .reportRefused(let id, let reason, _) = $1 { $0[id] = reason } }
     }
     var exchanges: [ReportExchange] {
-        notices.compactMap { if case .exchange(let exchange) = $0 { exchange } else { nil } }
+        events.compactMap { if case .reportExchange(let exchange) = $0 { exchange } else { nil } }
     }
     var failures: Int { notices.count { if case .failure = $0 { true } else { false } } }
 }
@@ -271,12 +270,12 @@ final class SendWorld {
 
     /// Sends until the order has ended.
     @discardableResult
-    func send(_ change: (inout SendOrder) -> Void = { _ in }) throws -> SendSummary {
+    func send(_ change: (inout SendOrder) -> Void = { _ in }) throws -> ReportSendResult {
         begin(nil, change)
         let id = orders
         let process = process
-        func end() -> SendSummary? {
-            for case .ended(let order, let summary) in process.notices where order == id { return summary }
+        func end() -> ReportSendResult? {
+            for case .ended(let order, let result) in process.notices where order == id { return result }
             return nil
         }
         #expect(run { _ in end() != nil })
