@@ -76,7 +76,7 @@ enum DetailBenchmark {
         try StoreBenchmark.fill(index, count: count)
         let owner = try index.owners.registerOwner(pid: 1, bootID: "", command: "benchmark", now: now)
         for start in stride(from: 0, to: count, by: 1000) {
-            try index.transaction {
+            try index.transaction { _ in
                 for number in start..<min(count, start + 1000) { try complete(number, index, owner, now) }
             }
         }

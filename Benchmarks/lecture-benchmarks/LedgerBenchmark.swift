@@ -11,7 +11,7 @@ enum LedgerBenchmark {
         let authenticator = try LedgerAuthenticator(try DeviceKey.generate())
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
         var anchor: LedgerAnchor?
-        let filling = try StoreBenchmark.milliseconds { anchor = try fill(ledger, count: count) }
+        let filling = try StoreBenchmark.milliseconds { anchor = try fill(index, count: count) }
         StoreBenchmark.report(
             "licence store", median: filling, worst: filling, note: "\(count) licences, one transaction a thousand")
         try StoreBenchmark.repeated("licence inspect", times: 10, note: "\(count) licences") {
@@ -42,13 +42,15 @@ enum LedgerBenchmark {
         let run = try ledger.renewals.begin(.all, .renewal, now: now).run
         try StoreBenchmark.repeated("licence claim and settle ten", note: "10 of \(count) wanted, 2 transactions") {
             let claimed = try ledger.renewals.claim(run, owner: owner, limit: 10, now: now)
-            try ledger.transaction {
+            try index.transaction { transaction in
+                let ledger = try transaction.ledger
                 for entry in claimed { try renew(entry, in: run, ledger) }
                 _ = try ledger.append(time(1), source: .server)
             }
         }
         try StoreBenchmark.repeated("licence suspect all", times: 2, note: "\(count) licences") {
-            try ledger.transaction {
+            try index.transaction { transaction in
+                let ledger = try transaction.ledger
                 try ledger.suspectAll(.forged)
                 _ = try ledger.append(time(2), source: .finding)
             }
@@ -62,12 +64,13 @@ enum LedgerBenchmark {
         try ledger.renewals.settle(run, entry.key, error: nil)
     }
 
-    private static func fill(_ ledger: SQLiteLicenceLedger, count: Int) throws -> LedgerAnchor? {
+    private static func fill(_ index: SQLiteDownloadIndex, count: Int) throws -> LedgerAnchor? {
         var anchor: LedgerAnchor?
         // As long as the token of an answer.
         let token = String(repeating: "eyJhbGciOiJIUzI1NiJ9", count: 30)
         for start in stride(from: 0, to: count, by: 1000) {
-            anchor = try ledger.transaction {
+            anchor = try index.transaction { transaction in
+                let ledger = try transaction.ledger
                 for number in start..<min(count, start + 1000) {
                     try ledger.store(licence(number, token: token))
                 }

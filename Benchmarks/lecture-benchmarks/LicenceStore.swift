@@ -32,7 +32,8 @@ enum LicenceStore {
         _ = try ledger.inspect(against: known)
         var anchor = known
         for start in stride(from: 0, to: count, by: 1000) {
-            anchor = try ledger.transaction {
+            anchor = try index.transaction { transaction in
+                let ledger = try transaction.ledger
                 for number in start..<min(count, start + 1000) {
                     try ledger.store(licence(number, callback: callback, now: now))
                 }

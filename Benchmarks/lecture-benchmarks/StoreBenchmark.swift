@@ -68,7 +68,7 @@ enum StoreBenchmark {
     /// Adds lectures to a store, one transaction per thousand.
     static func fill(_ index: SQLiteDownloadIndex, count: Int) throws {
         for start in stride(from: 0, to: count, by: 1000) {
-            try index.transaction {
+            try index.transaction { _ in
                 for number in start..<min(count, start + 1000) { try add(number, to: index) }
             }
         }

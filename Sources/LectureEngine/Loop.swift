@@ -25,8 +25,8 @@ package final class Loop {
         let random: any RandomSource
         /// The numbers of exchanges.
         let numbers: TransferNumbers
-        /// Runs a closure in one transaction of the store.
-        let transaction: (() throws -> Void) throws -> Void
+        /// Runs a closure in one transaction of the store, with its rows.
+        let transaction: ((any StoreTransaction) throws -> Void) throws -> Void
 
         /// Collects the ports.
         ///
@@ -34,10 +34,10 @@ package final class Loop {
         ///   - clock: both clocks.
         ///   - random: randomness for jitter.
         ///   - numbers: the numbers of exchanges on the transport.
-        ///   - transaction: runs a closure in one transaction of the store.
+        ///   - transaction: runs a closure in one transaction of the store, with its rows.
         package init(
             clock: any LectureClock, random: any RandomSource, numbers: TransferNumbers,
-            transaction: @escaping (() throws -> Void) throws -> Void
+            transaction: @escaping ((any StoreTransaction) throws -> Void) throws -> Void
         ) {
             (self.clock, self.random, self.numbers, self.transaction) = (clock, random, numbers, transaction)
         }
@@ -94,12 +94,12 @@ package final class Loop {
         isInStep = true
         defer { isInStep = false }
         do {
-            try ports.transaction {
+            try ports.transaction { transaction in
                 // Inside the transaction: the clocks are not behind a row of another process.
                 let moment = Moment(now: ports.clock.now(), boot: ports.clock.boot())
                 while let member = members.first(where: { $0.wantsStep(at: boot) }) {
                     deciding = member
-                    try member.run(moment, others: others(of: member), ports)
+                    try member.run(moment, transaction, others: others(of: member), ports)
                 }
                 deciding = nil
                 // What one machine has passed to another that is set aside must not be lost.

@@ -7,7 +7,7 @@ package final class Runner<Subject: StateMachine> {
     private struct Attempt {
         let before: Subject
         let events: [Subject.Event]
-        var step: Step<Subject>?
+        var outcome: Step<Subject>.Outcome?
     }
 
     /// The rules, and all that they remember.
@@ -16,7 +16,7 @@ package final class Runner<Subject: StateMachine> {
     package let inbox: Inbox<Subject.Event>
     /// Its place among the machines of a step: lower ones first.
     let rank: Int
-    private let store: Subject.Store
+    private let environment: Subject.Environment
     private var failedSteps = FailedSteps()
     /// Why the last step failed.
     private var failure: LectureError?
@@ -36,11 +36,11 @@ package final class Runner<Subject: StateMachine> {
     ///
     /// - Parameters:
     ///   - machine: the rules.
-    ///   - store: the rows, for each step.
+    ///   - environment: what it decides with besides the rows.
     ///   - inbox: takes events from any thread.
     ///   - rank: its place among the machines of a step: lower ones first.
-    package init(_ machine: Subject, store: Subject.Store, inbox: Inbox<Subject.Event>, rank: Int = 0) {
-        (self.machine, self.store, self.inbox, self.rank) = (machine, store, inbox, rank)
+    package init(_ machine: Subject, environment: Subject.Environment, inbox: Inbox<Subject.Event>, rank: Int = 0) {
+        (self.machine, self.environment, self.inbox, self.rank) = (machine, environment, inbox, rank)
         due = machine.isIdle ? nil : BootInstant(nanoseconds: 0)
     }
 
@@ -97,10 +97,13 @@ protocol LoopMember: AnyObject {
     ///
     /// - Parameters:
     ///   - moment: both clocks.
+    ///   - transaction: the rows.
     ///   - others: what the requests of the other machines do.
     ///   - ports: everything outside the machines.
     /// - Throws: `LectureError`; the attempt is rolled back.
-    func run(_ moment: Moment, others: OriginBudgets, _ ports: Loop.Ports) throws
+    func run(
+        _ moment: Moment, _ transaction: any StoreTransaction, others: OriginBudgets, _ ports: Loop.Ports
+    ) throws
     /// Throws when it was passed an event that it has not handled.
     func requireNothingPassed() throws
     /// The attempt is committed.
@@ -139,16 +142,19 @@ extension Runner: LoopMember {
         return due.map { $0 <= boot } ?? false
     }
 
-    func run(_ moment: Moment, others: OriginBudgets, _ ports: Loop.Ports) throws {
+    func run(
+        _ moment: Moment, _ transaction: any StoreTransaction, others: OriginBudgets, _ ports: Loop.Ports
+    ) throws {
         let events = inbox.take()
         attempt = Attempt(before: machine, events: events)
         let own = passed
         passed = []
+        let store = try Subject.store(environment, in: transaction)
         var step = try Step<Subject>(store, moment, isStopping: isStopping, others: others, ports)
         for event in events { try machine.handle(event, &step) }
         for event in own { try machine.handle(event, &step) }
         try machine.reconcile(&step)
-        attempt?.step = step
+        attempt?.outcome = step.outcome
     }
 
     func requireNothingPassed() throws {
@@ -156,14 +162,14 @@ extension Runner: LoopMember {
     }
 
     func committed() {
-        guard let step = attempt?.step else { return }
+        guard let outcome = attempt?.outcome else { return }
         (attempt, failure) = (nil, nil)
         failedSteps.reset()
-        due = step.wake
-        awaited = step.waitsForOthers ? step.others : nil
-        isStopped = step.isFinished
-        result.effects += step.effects
-        result.notices += step.notices + (isStopped ? [.stopped] : [])
+        due = outcome.wake
+        awaited = outcome.awaited
+        isStopped = outcome.isFinished
+        result.effects += outcome.effects
+        result.notices += outcome.notices + (isStopped ? [.stopped] : [])
     }
 
     func rolledBack(_ failure: LectureError?, at boot: BootInstant) {

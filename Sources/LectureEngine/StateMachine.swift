@@ -12,7 +12,9 @@ package protocol StateMachine: Sendable {
     associatedtype Effect: Sendable
     /// What it reports when it has become true.
     associatedtype Notice: StateMachineNotice
-    /// The rows it works with; used only within a step.
+    /// What it decides with besides the rows, the same for its whole life.
+    associatedtype Environment
+    /// The rows it works with, of one transaction.
     associatedtype Store
     /// What it reads once for a transaction, and changes within it.
     associatedtype Context = Void
@@ -21,6 +23,15 @@ package protocol StateMachine: Sendable {
     var isIdle: Bool { get }
     /// What its requests do at each origin, for the other machines of the process.
     var traffic: OriginBudgets { get }
+
+    /// The rows it works with in a transaction. They are its only ones, and no use after it (``StoreTransaction``).
+    ///
+    /// - Parameters:
+    ///   - environment: what it decides with besides the rows.
+    ///   - transaction: the rows of the whole store.
+    /// - Returns: the rows.
+    /// - Throws: `LectureError` of the store; the step is repeated later with the same events.
+    static func store(_ environment: Environment, in transaction: any StoreTransaction) throws -> Store
 
     /// Begins a transaction.
     ///
@@ -86,11 +97,21 @@ package protocol StateMachineNotice: Sendable {
 
 /// What is constant within one transaction of a machine, and what it leads to.
 package struct Step<Subject: StateMachine> {
+    /// What remains of a step after its commit: nothing that has a row.
+    struct Outcome: Sendable {
+        let effects: [Subject.Effect]
+        let notices: [Subject.Notice]
+        let wake: BootInstant?
+        /// What the other machines do, if the next step is due when that changes.
+        let awaited: OriginBudgets?
+        let isFinished: Bool
+    }
+
     /// The wall clock, for what is stored.
     package let now: Timestamp
     /// The boot clock, for waits.
     package let boot: BootInstant
-    /// The rows.
+    /// The rows, until the transaction ends.
     package let store: Subject.Store
     /// What the machine reads once for the transaction, and changes within it.
     package var context: Subject.Context
@@ -118,6 +139,13 @@ package struct Step<Subject: StateMachine> {
         (now, boot) = (moment.now, moment.boot)
         context = try Subject.begin(store, now: now, boot: boot)
         (source, numbers) = (ports.random, ports.numbers)
+    }
+
+    /// What it has led to.
+    var outcome: Outcome {
+        Outcome(
+            effects: effects, notices: notices, wake: wake, awaited: waitsForOthers ? others : nil,
+            isFinished: isFinished)
     }
 
     /// 64 random bits, for jitter.

@@ -31,7 +31,9 @@ extension CorePart {
     func markFound() throws {
         let back = try writer.versions.missingMedia().filter { mediaFault($0.media, key: nil) == nil }
         guard !back.isEmpty else { return }
-        try index.transaction { for row in back { try writer.versions.markFound(row.id, now: clock.now()) } }
+        try index.transaction { transaction in
+            for row in back { try transaction.index.versions.markFound(row.id, now: clock.now()) }
+        }
     }
 
     /// Checks the files of all complete lectures and marks those whose file is gone.
@@ -56,11 +58,12 @@ extension CorePart {
     /// - Returns: how many were marked.
     @discardableResult
     func markMissing(_ contents: [ContentID], isQueued: Bool) throws -> Int {
-        try index.transaction {
+        try index.transaction { transaction in
+            let index = transaction.index
             var count = 0
             for id in contents {
                 guard let item = try index.contents.item(id), let error = try mediaFault(of: item) else { continue }
-                if try writer.versions.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
+                if try index.versions.markMissing(id, error, isQueued: isQueued, now: clock.now()) { count += 1 }
             }
             return count
         }
@@ -142,10 +145,11 @@ extension CorePart {
     /// - Throws: ``LectureError``: `sealedElsewhere`, or what ``ContentSealing`` throws.
     func cipher(for resource: ResourceRecord, of key: ContentKey) throws -> (any ContentCipher)? {
         guard resource.seal != .plain else { return nil }
-        guard let item = try index.contents.item(key), let cipher = try seals.cipher(for: item, role: resource.role)
-        else {
-            throw LectureError(.sealedElsewhere, detail: key.text)
+        let cipher: (any ContentCipher)? = try index.read { transaction in
+            guard let item = try transaction.index.contents.item(key) else { return nil }
+            return try seals.cipher(for: item, role: resource.role, in: transaction)
         }
+        guard let cipher else { throw LectureError(.sealedElsewhere, detail: key.text) }
         return cipher
     }
 

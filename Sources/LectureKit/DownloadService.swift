@@ -47,7 +47,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
         let (session, inbox): (StoreSession, Inbox<EngineEvent>) = (host.session, host.inbox())
         run = try index.owners.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
         let ports = DownloadEngine.Ports(
-            index: index, transport: session.transport, files: files, digests: digests, clock: host.clock,
+            transport: session.transport, files: files, digests: digests, clock: host.clock,
             offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
             licensing: licensing, seals: seals)

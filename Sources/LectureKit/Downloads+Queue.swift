@@ -27,9 +27,9 @@ extension LectureManager.Downloads {
             } else if item.targetState == .fetch, service.engine.isWorking(on: item.id) {
                 throw LectureError(.alreadyDownloading, detail: key.text)
             }
-            try index.transaction {
-                _ = try index.targets.setTargetState(key, .fetch, now: clock.now())
-                try index.owners.join(service.run, content: item.id)
+            try index.transaction { transaction in
+                _ = try transaction.index.targets.setTargetState(key, .fetch, now: clock.now())
+                try transaction.index.owners.join(service.run, content: item.id)
             }
             try service.follow(item.id)
             service.engine.setNeedsStep()
@@ -44,8 +44,8 @@ extension LectureManager.Downloads {
     package func dismissEndedProcesses() throws {
         let ended = try index.owners.all().filter { !locks.isAlive($0) }
         guard !ended.isEmpty else { return }
-        try index.transaction {
-            for owner in ended { try index.owners.dismissOwner(owner, now: clock.now()) }
+        try index.transaction { transaction in
+            for owner in ended { try transaction.index.owners.dismissOwner(owner, now: clock.now()) }
         }
     }
 
@@ -139,7 +139,7 @@ extension LectureManager.Downloads {
         try LectureError.only {
             SpaceReserve.freeSpaceToRemove(location)
             let count = try index.transaction {
-                try index.targets.setTargetStateOfAll(.remove, includingSamples: includingSamples, now: clock.now())
+                try $0.index.targets.setTargetStateOfAll(.remove, includingSamples: includingSamples, now: clock.now())
             }
             try follow(needsEngine: true)
             return count
@@ -157,7 +157,7 @@ extension LectureManager.Downloads {
             guard (-100...100).contains(priority) else {
                 throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
             }
-            guard try index.transaction({ try index.targets.setPriority(key, priority) }) else {
+            guard try index.transaction({ try $0.index.targets.setPriority(key, priority) }) else {
                 throw LectureError(.unknownContent, detail: key.text)
             }
             try follow()
@@ -172,11 +172,11 @@ extension LectureManager.Downloads {
     /// - Throws: ``LectureError``: `unknownContent`.
     public func move(_ key: ContentKey, to place: QueuePlace) throws(LectureError) {
         try LectureError.only {
-            let isKnown = try index.transaction {
+            let isKnown = try index.transaction { transaction in
                 switch place {
-                case .first: try index.targets.move(key, before: nil, toEnd: false)
-                case .last: try index.targets.move(key, before: nil, toEnd: true)
-                case .before(let other): try index.targets.move(key, before: other, toEnd: false)
+                case .first: try transaction.index.targets.move(key, before: nil, toEnd: false)
+                case .last: try transaction.index.targets.move(key, before: nil, toEnd: true)
+                case .before(let other): try transaction.index.targets.move(key, before: other, toEnd: false)
                 }
             }
             guard isKnown else { throw LectureError(.unknownContent, detail: key.text) }
@@ -190,9 +190,11 @@ extension LectureManager.Downloads {
             try dismissEndedProcesses()
             guard let item = try index.contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
             guard item.content.state != .completed else { throw LectureError(.alreadyDownloaded, detail: key.text) }
-            try index.transaction {
-                _ = try index.targets.setTargetState(key, targetState, now: clock.now())
-                if targetState == .fetch, let service { try index.owners.join(service.run, content: item.id) }
+            try index.transaction { transaction in
+                _ = try transaction.index.targets.setTargetState(key, targetState, now: clock.now())
+                if targetState == .fetch, let service {
+                    try transaction.index.owners.join(service.run, content: item.id)
+                }
             }
             try follow()
         }
@@ -201,7 +203,8 @@ extension LectureManager.Downloads {
     private func setTargetStateOfAll(_ targetState: TargetState) throws(LectureError) -> Int {
         try LectureError.only {
             try dismissEndedProcesses()
-            let count = try index.transaction {
+            let count = try index.transaction { transaction in
+                let index = transaction.index
                 let count = try index.targets.setTargetStateOfAll(targetState, includingSamples: true, now: clock.now())
                 if targetState == .fetch, let service { _ = try index.owners.joinUnfinished(service.run) }
                 return count

@@ -112,7 +112,7 @@ extension LectureManager.Downloads {
         var due: [CheckRequest] = []
         var contents: [ContentID] = []
         results.reserveCapacity(requests.count)
-        try index.transaction {
+        try index.transaction { transaction in
             for request in requests {
                 do {
                     let (id, entry) = try enqueue(request, check: check, in: service, due: &due)
@@ -122,7 +122,7 @@ extension LectureManager.Downloads {
                     results.append(.failure(error))
                 }
             }
-            if let list { try writer.courseLists.add(to: list, contents: contents) }
+            if let list { try transaction.index.courseLists.add(to: list, contents: contents) }
         }
         if let list { named[list, default: []].formUnion(contents) }
         try reportQueued(results)
@@ -183,7 +183,7 @@ extension LectureManager.Downloads {
             let service = try openService()
             try markFound()
             try markMissing(isQueued: true)
-            let count = try index.transaction { try index.owners.joinUnfinished(service.run) }
+            let count = try index.transaction { try $0.index.owners.joinUnfinished(service.run) }
             service.engine.setNeedsStep()
             service.wake()
             return count

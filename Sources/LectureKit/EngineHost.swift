@@ -49,15 +49,8 @@ final class EngineHost {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         (self.executor, self.hub, self.session, self.index, clock) = (executor, hub, session, index, SystemClock())
         timer = StepTimer(executor, clock: clock, leeway: 2)
-        let checks = TransactionChecks()
         loop = Loop(
-            Loop.Ports(clock: clock, random: SystemRandom(), numbers: session.numbers) { body in
-                try index.transaction {
-                    try body()
-                    try checks.check()
-                }
-            })
-        checks.host = self
+            Loop.Ports(clock: clock, random: SystemRandom(), numbers: session.numbers) { try index.transaction($0) })
         timer.serve { [weak self] in self?.step() }
     }
 
@@ -84,8 +77,6 @@ final class EngineHost {
         }
     }
 
-    fileprivate var services: [any LoopService] { served.compactMap(\.service) }
-
     private func step() {
         dispatchPrecondition(condition: .onQueue(executor.queue))
         // The claims of killed programs go back to the queue.
@@ -94,7 +85,7 @@ final class EngineHost {
         let next = loop.commit()
         changesInSteps += index.changeCount - before
         // A step may have opened one.
-        for service in services { service.finishStep() }
+        for service in served.compactMap(\.service) { service.finishStep() }
         served.removeAll { $0.service?.isStopped != false }
         timer.schedule(next)
     }
@@ -106,22 +97,6 @@ protocol LoopService: AnyObject {
     var isStopped: Bool { get }
     /// Takes what the step led to: performs its effects, reports its notices, and answers callers that wait.
     func finishStep()
-    /// Requires that the rows of its subject are complete; the last call before a commit of the loop.
-    ///
-    /// - Throws: ``LectureError`` with the code `bug`, which rolls the transaction back.
-    func checkTransaction() throws
-}
-
-extension LoopService {
-    /// Nothing to check.
-    func checkTransaction() throws {}
-}
-
-/// The checks at the end of a transaction; it breaks the cycle between the loop, which needs them, and the host.
-private final class TransactionChecks {
-    weak var host: EngineHost?
-
-    func check() throws { for service in host?.services ?? [] { try service.checkTransaction() } }
 }
 
 /// The callers that wait for the end of a service.

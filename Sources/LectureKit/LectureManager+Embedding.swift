@@ -47,7 +47,7 @@ extension LectureManager {
     ///   - text: nil deletes it.
     /// - Throws: ``LectureError`` when the store cannot be written.
     package func setNote(_ name: String, _ text: String?) throws {
-        try index.transaction { try index.settings.set(name, text) }
+        try index.transaction { try $0.index.settings.set(name, text) }
     }
 
     /// The device that this store's licences are bound to.

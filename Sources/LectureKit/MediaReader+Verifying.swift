@@ -88,7 +88,8 @@ extension MediaReader {
         let error =
             report.mediaFault
             ?? LectureError(.damaged, detail: key, cause: "verify found \(report.damaged.count) damaged ranges")
-        try index.transaction {
+        try index.transaction { transaction in
+            let index = transaction.index
             guard let claimed = try index.owners.claim(content: item.id, owner: service.owner, now: now),
                 claimed.currentVersion == findings.first?.resource.version
             else { throw LectureError(.alreadyDownloading, detail: key) }

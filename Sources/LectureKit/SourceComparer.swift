@@ -50,12 +50,12 @@ actor SourceComparer: CorePart, SourceChecking {
                 continue
             }
             if try requeueIfMissing(item) {
-                try index.transaction { try index.owners.join(service.run, content: item.id) }
+                try index.transaction { try $0.index.owners.join(service.run, content: item.id) }
                 service.engine.setNeedsStep()
                 results[key] = .success(.damaged)
                 continue
             }
-            try index.transaction { try index.owners.join(service.run, content: item.id) }
+            try index.transaction { try $0.index.owners.join(service.run, content: item.id) }
             checks.forget(item.id)
             open[key] = checks.wait(for: item.id)
             start([try checkOfOwnSource(item)])

@@ -28,11 +28,12 @@ actor SourceLoader: CorePart {
         let answer = try await SourceProbe(service.session, clock: clock, configuration: configuration).ask(url)
         try Task.checkCancellation()
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
-        return try core.transaction {
+        return try core.transaction { transaction in
+            let index = transaction.index
             let known = try lecture(url: url)
             let targetState = try known.flatMap { try index.contents.item($0.key)?.targetState } ?? .fetch
             let (id, key, _) = try register(request)
-            let final = try store(answer, id: id, key: key, service: service)
+            let final = try store(answer, id: id, key: key, service: service, transaction)
             if let known, targetState != .fetch || known.state == .failed {
                 _ = try index.targets.setTargetState(
                     final, targetState == .fetch ? .pause : targetState, now: clock.now())
@@ -48,19 +49,20 @@ actor SourceLoader: CorePart {
         }
     }
 
-    /// Stores the result of a probe; within a transaction.
+    /// Stores the result of a probe.
     ///
     /// - Returns: the key of the resulting lecture.
     private func store(
-        _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, service: DownloadService
+        _ answer: SourceProbe.Answer, id: ContentID, key: ContentKey, service: DownloadService,
+        _ transaction: SQLiteTransaction
     ) throws -> ContentKey {
-        let now = clock.now()
+        let (now, index) = (clock.now(), transaction.index)
         guard let item = try index.owners.claim(content: id, owner: service.owner, now: now) else { return key }
         if item.currentVersion != nil {
             try index.owners.release(item.lease)
             return key
         }
-        if let other = try keep(answer, item, service: service, now: now) {
+        if let other = try keep(answer, item, now: now, transaction) {
             try index.contents.merge(item.lease, into: other)
             return try index.contents.item(other)?.content.key ?? key
         }
@@ -70,8 +72,9 @@ actor SourceLoader: CorePart {
 
     /// Stores facts, resources, and where a licence comes from; returns the actual lecture when it is another one.
     private func keep(
-        _ answer: SourceProbe.Answer, _ item: ItemRecord, service: DownloadService, now: Timestamp
+        _ answer: SourceProbe.Answer, _ item: ItemRecord, now: Timestamp, _ transaction: SQLiteTransaction
     ) throws -> ContentID? {
+        let index = transaction.index
         let requests: [ResourceRequest]
         switch answer {
         case .descriptor(let document):
@@ -79,7 +82,7 @@ actor SourceLoader: CorePart {
             if let code = descriptor.refusal { throw LectureError(code) }
             if let other = try index.contents.setFacts(item.lease, descriptor.facts, now: now) { return other }
             try licensing.forDownloads().recordSource(
-                descriptor.licence, of: descriptor.facts.key ?? item.content.key)
+                descriptor.licence, of: descriptor.facts.key ?? item.content.key, in: transaction)
             requests = descriptor.requests(expecting: item)
         case .media, .unchanged:
             if let other = try index.contents.setFacts(item.lease, ContentFacts(), now: now) { return other }

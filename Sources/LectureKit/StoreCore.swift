@@ -44,10 +44,10 @@ final class StoreCore: @unchecked Sendable {
     private var confined: State
     private lazy var openLicensing = LicenceAccess(self)
     private lazy var openSeals = StoreSealing(
-        confined.configuration.seal, index: openWriter, clock: clock
+        confined.configuration.seal, clock: clock
     ) { [weak self] in
         guard let own = try self?.licensing.deviceLedger() else { throw LectureError(.closing) }
-        return (own.ledger, own.vault)
+        return own.vault
     }
 
     /// Opens the store, as ``LectureManager/init(_:)`` does.
@@ -148,17 +148,14 @@ final class StoreCore: @unchecked Sendable {
 
     /// Runs a transaction outside the steps of the loop. If it changes licences, it ends with a row of their chain.
     ///
-    /// - Parameter body: what is read and written.
+    /// - Parameter body: reads and writes.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws; ``LectureError`` of the store.
-    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    func transaction<Result>(_ body: (SQLiteTransaction) throws -> Result) throws -> Result {
         do {
-            let (result, anchor) = try writer.transaction {
-                let result = try body()
-                let service = licensing.service
-                let anchor = try service?.engine.appendChanges()
-                try service?.ledger.requireAppended()
-                return (result, anchor)
+            let (result, anchor) = try writer.transaction { transaction in
+                let result = try body(transaction)
+                return (result, try licensing.service?.engine.appendChanges(transaction))
             }
             licensing.service?.engine.keepSoon(anchor)
             return result
@@ -209,9 +206,10 @@ extension CorePart {
 
     /// Stores where a player resumes.
     func keepResumePoint(_ key: ContentKey, _ point: Duration) throws {
-        try index.transaction {
-            guard let item = try index.contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-            try writer.contents.setResumePoint(item.id, point)
+        try index.transaction { transaction in
+            let contents = transaction.index.contents
+            guard let item = try contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
+            try contents.setResumePoint(item.id, point)
         }
     }
 }

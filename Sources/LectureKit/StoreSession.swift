@@ -40,7 +40,8 @@ final class StoreSession: Sendable {
         let settings = try configuration.transport()
         let now = clock.now()
         // The row and its lock become visible together: a new owner cannot be taken for a dead one.
-        owner = try index.transaction {
+        owner = try index.transaction { transaction in
+            let index = transaction.index
             for owner in try index.owners.all() where !locks.isAlive(owner) {
                 try index.owners.dismissOwner(owner, now: now)
             }
@@ -73,7 +74,8 @@ final class StoreSession: Sendable {
             return true
         }
         guard isDue else { return }
-        try? index.transaction {
+        try? index.transaction { transaction in
+            let index = transaction.index
             for other in try index.owners.all() where other != owner && !locks.isAlive(other) {
                 try index.owners.dismissOwner(other, now: clock.now())
             }

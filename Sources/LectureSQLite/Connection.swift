@@ -26,8 +26,10 @@ package import LectureModel
     package let path: String
     /// Interrupts a running statement from another thread.
     package let interrupter: Interrupter
-    /// How many transactions ``transaction(_:_:)`` has started; identifies each one.
+    /// How many transactions ``transaction(_:_:)`` has started; identifies each one. In a view, its transaction.
     package internal(set) var transactionSerial: UInt64 = 0
+    /// The transaction that ``transaction(_:_:)`` is running; nil for none.
+    var openTransaction: UInt64?
     /// Called at every ``FaultPoint``, so that a test can let the connection fail: what it throws is the connection's
     /// error there. Nil in the product, where it costs a comparison for each statement. It may not use the connection,
     /// except for scripts.
@@ -35,6 +37,8 @@ package import LectureModel
     /// Why the file is open for reading only, where it should have been open for writing; what a write then throws.
     package var whyReadOnly: LectureError?
     private let handle: OpaquePointer
+    /// The connection that this one is a view of; nil for a connection of its own.
+    private let base: Connection?
     private var cache = StatementCache(capacity: 96)
 
     /// The statement journal is kept in memory up to 128 KiB. SQLite's default of 64 KiB is less than one request takes
@@ -89,11 +93,20 @@ package import LectureModel
         }
         unsafe sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
         self.path = path
+        base = nil
         unsafe self.handle = unsafe handle
         interrupter = unsafe Interrupter(borrowing: handle)
     }
 
+    /// Makes a view of a connection that works only within its open transaction.
+    private init(within base: Connection) {
+        (self.base, path, interrupter, whyReadOnly) = (base, base.path, base.interrupter, base.whyReadOnly)
+        unsafe handle = unsafe base.handle
+        transactionSerial = base.transactionSerial
+    }
+
     deinit {
+        guard base == nil else { return }
         interrupter.forget()
         cache.removeAll()
         unsafe sqlite3_close_v2(handle)
@@ -196,6 +209,7 @@ package import LectureModel
     /// - Parameter sql: statements without parameters.
     /// - Throws: ``LectureError`` of the first one that fails.
     package func run(script sql: String) throws {
+        try requireTransaction()
         guard unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
     }
 
@@ -205,8 +219,8 @@ package import LectureModel
     /// How many rows this connection has inserted, changed or deleted, also in transactions that were rolled back.
     package var changeCount: Int64 { unsafe sqlite3_total_changes64(handle) }
 
-    /// Whether a transaction is open.
-    package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+    /// Whether a transaction is open; in a view, whether its own is.
+    package var isInTransaction: Bool { isOpen && !isAutocommitting }
 
     /// Whether SQLite could open the file only for reading.
     package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
@@ -216,6 +230,31 @@ package import LectureModel
 
     /// The version of the SQLite library, for example `3.40.1`.
     package static var libraryVersion: String { unsafe String(cString: sqlite3_libversion()) }
+
+    // MARK: Views
+
+    /// A view of this connection for what may not outlive the open transaction: once that has ended, every statement of
+    /// the view throws the code `bug`, also within a later transaction.
+    ///
+    /// - Returns: the view. It shares the prepared statements and the fault points.
+    /// - Throws: ``LectureError`` with the code `bug` when no transaction is open.
+    package func withinTransaction() throws -> Connection {
+        guard isInTransaction else { throw LectureError(.bug, detail: "no transaction is open") }
+        return Connection(within: base ?? self)
+    }
+
+    /// Refuses a view whose transaction has ended.
+    func requireTransaction() throws {
+        guard base != nil else { return }
+        guard isOpen else { throw LectureError(.bug, detail: "a row is used after its transaction") }
+        // SQLite does that after some errors: what follows must not be committed by itself.
+        guard !isAutocommitting else { throw LectureError(.storeFailed, cause: "the transaction was rolled back") }
+    }
+
+    /// Whether the transaction of a view is being run.
+    private var isOpen: Bool { base.map { $0.openTransaction == transactionSerial } ?? true }
+
+    private var isAutocommitting: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
     // MARK: Internal
 
@@ -255,6 +294,10 @@ package import LectureModel
     private func lend<Result>(
         _ sql: String, _ values: [SQLiteValue], _ body: (Statement) throws -> Result
     ) throws -> Result {
+        if let base {
+            try requireTransaction()
+            return try base.lend(sql, values, body)
+        }
         try faultPoint?(.statement(sql))
         return try prepared(sql, values, body)
     }

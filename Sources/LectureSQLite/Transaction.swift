@@ -19,10 +19,13 @@ extension Connection {
     /// - Throws: ``LectureError``, with the code `bug` inside another transaction; and what `body` throws.
     package func transaction<Result>(_ kind: TransactionKind = .immediate, _ body: () throws -> Result) throws -> Result
     {
+        try requireTransaction()
         guard !isInTransaction else { throw LectureError(.bug, detail: "a transaction inside a transaction") }
         try faultPoint?(.begin(kind))
         try control(kind.rawValue)
         transactionSerial += 1
+        openTransaction = transactionSerial
+        defer { openTransaction = nil }
         do {
             let result = try body()
             try faultPoint?(.commit(kind))

@@ -23,7 +23,7 @@ extension SQLiteLicenceLedger {
         try connection.atomically {
             let newest = try connection.newestTime()
             let sum = try currentSum()
-            let revision = max(newest?.revision ?? 0, floor) + 1
+            let revision = max(newest?.revision ?? 0, memory.floor) + 1
             // Rows of other devices are no part of this device's chain.
             let isOwn = newest.map { $0.device == codes.device } ?? true
             let previous = isOwn ? newest : try newestOwnTime() ?? newest
@@ -93,7 +93,7 @@ extension SQLiteLicenceLedger {
     /// - Returns: the finding.
     /// - Throws: ``LectureError``.
     package func inspect(against anchor: LedgerAnchor?) throws -> LedgerFinding {
-        floor = max(floor, anchor?.revision ?? 0)
+        memory.floor = max(memory.floor, anchor?.revision ?? 0)
         if connection.isInTransaction { return try finding(against: anchor) }
         return try connection.transaction(.read) { try finding(against: anchor) }
     }

@@ -7,11 +7,12 @@ import LectureSQLite
 package final class RenewalRows: RenewalBatches {
     private let connection: Connection
     private let rows: LicenceRows
-    /// The owners for which this process claims: their claims are not elsewhere.
-    private var claimants: Set<OwnerID> = []
+    private let memory: SQLiteLicenceLedger.Memory
 
     /// Shares the connection of the ledger.
-    init(_ rows: LicenceRows) { (connection, self.rows) = (rows.connection, rows) }
+    init(_ rows: LicenceRows, _ memory: SQLiteLicenceLedger.Memory) {
+        (connection, self.rows, self.memory) = (rows.connection, rows, memory)
+    }
 
     /// The sort key of licences without an end in the order of urgency.
     static let never = Int64.max
@@ -49,7 +50,7 @@ package final class RenewalRows: RenewalBatches {
     package func claim(
         _ run: RenewalRunID, owner: OwnerID, limit: Int, now: Timestamp
     ) throws -> [LicenceEntry] {
-        claimants.insert(owner)
+        memory.claimants.insert(owner)
         guard limit > 0 else { return [] }
         return try connection.atomically {
             var found = try due(run, .fresh, limit: limit, now: now) + due(run, .over, limit: limit, now: now)
@@ -124,7 +125,7 @@ package final class RenewalRows: RenewalBatches {
         var progress = RenewalProgress()
         progress.wanted = counts.wanted - taken.reduce(0) { $0 + $1.count }
         (progress.renewed, progress.failed) = (counts.renewed, counts.failed)
-        progress.elsewhere = taken.filter { !claimants.contains($0.owner) }.reduce(0) { $0 + $1.count }
+        progress.elsewhere = taken.filter { !memory.claimants.contains($0.owner) }.reduce(0) { $0 + $1.count }
         let unowned = "run_id = ? AND state = \(sql: RenewalState.wanted) AND \(Claim.renewal.isFree)"
         let isDueNow = try connection.first(
             "SELECT 1 FROM renewal INDEXED BY renewal_fresh WHERE \(unowned) AND next_attempt_ms IS NULL LIMIT 1", run

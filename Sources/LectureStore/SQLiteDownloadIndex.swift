@@ -9,13 +9,18 @@ package import LectureSQLite
 /// Several processes may each have one on the same store. The lease of a lecture separates them: `claim` writes the
 /// owner and raises the fencing number in one immediate transaction; every later write names the fencing number and is
 /// refused (`leaseLost`, nothing changed) once the lease is released, dismissed or taken by another.
-package final class SQLiteDownloadIndex: DownloadIndex {
+///
+/// Within a transaction it is its ``SQLiteTransaction`` that has the rows: the same types, which end with it. Those of
+/// the writer itself are for reading at other times, and for single changes, each in a transaction of its own.
+package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
     /// The writer's connection.
     let connection: Connection
     /// Why it can only read; nil for a store that can be written.
     package var whyReadOnly: LectureError? { connection.whyReadOnly }
     /// Seals header fields before they are stored; without it they are stored unchanged.
     package var fieldSeal: (any FieldSealing)?
+    /// The ledger of licences that was opened last.
+    var ledger: SQLiteLicenceLedger?
 
     /// Takes over a connection.
     ///
@@ -35,13 +40,27 @@ package final class SQLiteDownloadIndex: DownloadIndex {
     /// Ends the running statement from another thread.
     package var interrupter: Interrupter { connection.interrupter }
 
-    /// Runs `body` as one durable transaction.
+    /// Runs `body` as one durable transaction, for all subjects. One that changed licences must have ended with a row
+    /// of their chain.
     ///
     /// - Parameter body: committed when it returns, rolled back when it throws.
     /// - Returns: what `body` returns.
     /// - Throws: ``LectureError``, and what `body` throws.
-    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try connection.transaction(.immediate, body)
+    package func transaction<Result>(_ body: (SQLiteTransaction) throws -> Result) throws -> Result {
+        try connection.transaction(.immediate) {
+            let result = try body(try SQLiteTransaction(of: self))
+            try ledger?.requireAppended()
+            return result
+        }
+    }
+
+    /// Runs `body`, which changes nothing, on one snapshot: in the open transaction when there is one.
+    ///
+    /// - Returns: what `body` returns.
+    /// - Throws: ``LectureError``, and what `body` throws.
+    package func read<Result>(_ body: (SQLiteTransaction) throws -> Result) throws -> Result {
+        if connection.isInTransaction { return try body(try SQLiteTransaction(of: self)) }
+        return try connection.transaction(.read) { try body(try SQLiteTransaction(of: self)) }
     }
 
     // MARK: Subjects

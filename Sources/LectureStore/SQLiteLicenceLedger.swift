@@ -28,35 +28,41 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         var isAppended = false
     }
 
+    /// What the ledger knows beyond its rows, whatever the transaction.
+    final class Memory {
+        /// The newest revision named by an anchor: no row reuses a number.
+        var floor: Int64 = 0
+        var pending: Pending?
+        /// The owners for which this process claims renewals: their claims are not elsewhere.
+        var claimants: Set<OwnerID> = []
+    }
+
     let connection: Connection
     let codes: LedgerCodes
     let rows: LicenceRows
     /// Batch renewals.
     package let renewals: RenewalRows
-    /// The newest revision named by an anchor: no row reuses a number.
-    var floor: Int64 = 0
-    private var pending: Pending?
+    let memory: Memory
 
-    /// Shares the connection of the store's writer.
+    /// Shares the connection of the store's writer, whose transactions have the rows of this ledger from now on.
     ///
     /// - Parameters:
     ///   - index: the writer; one ledger each.
     ///   - authenticator: computes codes with the device's key.
     /// - Throws: ``LectureError``.
     package init(index: SQLiteDownloadIndex, authenticator: any RowAuthenticator) throws {
-        connection = index.connection
+        (connection, memory) = (index.connection, Memory())
         codes = LedgerCodes(authenticator, store: try index.identity().uuid)
         rows = LicenceRows(connection: connection, codes: codes)
-        renewals = RenewalRows(rows)
+        renewals = RenewalRows(rows, memory)
+        index.ledger = self
     }
 
-    /// Runs `body` as one durable transaction; it may also be one of the index.
-    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try connection.transaction(.immediate) {
-            let result = try body()
-            try requireAppended()
-            return result
-        }
+    /// The same ledger on a view of the connection.
+    init(_ ledger: SQLiteLicenceLedger, on connection: Connection) {
+        (self.connection, memory, codes) = (connection, ledger.memory, ledger.codes)
+        rows = LicenceRows(connection: connection, codes: codes)
+        renewals = RenewalRows(rows, memory)
     }
 
     // MARK: Other subjects
@@ -71,7 +77,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
 
     /// The sum as changed by this transaction; else that of the newest row.
     func currentSum() throws -> CodeSum {
-        if let pending, pending.transaction == connection.transactionSerial { return pending.sum }
+        if let pending = memory.pending, pending.transaction == connection.transactionSerial { return pending.sum }
         guard let newest = try connection.newestTime() else { return CodeSum() }
         return codes.sum(in: newest)
     }
@@ -81,17 +87,17 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         guard connection.isInTransaction else {
             throw LectureError(.bug, detail: "a licence is changed outside a transaction")
         }
-        pending = Pending(transaction: connection.transactionSerial, sum: sum)
+        memory.pending = Pending(transaction: connection.transactionSerial, sum: sum)
     }
 
     /// The kept sum is in the chain.
-    func forgetPending() { pending = nil }
+    func forgetPending() { memory.pending = nil }
 
     /// Requires that the sum which this transaction has changed is in the chain; the last call before a commit.
     ///
     /// - Throws: ``LectureError`` with the code `bug`, which rolls the transaction back.
-    package func requireAppended() throws {
-        guard pending?.transaction == connection.transactionSerial else { return }
+    func requireAppended() throws {
+        guard memory.pending?.transaction == connection.transactionSerial else { return }
         throw LectureError(.bug, detail: "licences were changed and nothing was appended")
     }
 

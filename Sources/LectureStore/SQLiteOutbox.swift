@@ -31,11 +31,6 @@ package final class SQLiteOutbox: StatisticsOutbox {
         queues = SessionQueues(connection: connection)
     }
 
-    /// Runs `body` as one durable transaction; it may also be one of the index.
-    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try connection.transaction(.immediate, body)
-    }
-
     // MARK: Storing
 
     /// Stores a report.

@@ -3,6 +3,15 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
+/// A transaction without lectures, licences and reports: it has other rows.
+protocol OtherRows: StoreTransaction {}
+
+extension OtherRows {
+    var contents: any DownloadIndex { get throws { throw LectureError(.bug) } }
+    var licences: any LicenceLedger { get throws { throw LectureError(.bug) } }
+    var reports: any StatisticsOutbox { get throws { throw LectureError(.bug) } }
+}
+
 /// Adds numbers to a store, and announces each sum.
 private struct Adder: StateMachine {
     enum Notice: StateMachineNotice, Hashable {
@@ -49,21 +58,26 @@ private struct Adder: StateMachine {
     }
 }
 
-extension Adder { typealias Store = AdderStore }
+extension Adder {
+    static func store(_: Void, in transaction: any StoreTransaction) throws -> AdderStore {
+        guard let store = transaction as? AdderStore else { throw LectureError(.bug) }
+        return store
+    }
+}
 
 /// Numbers in transactions that may fail.
-private final class AdderStore {
+private final class AdderStore: OtherRows {
     var isFailing = false
     private(set) var numbers: [Int] = []
     private(set) var transactions = 0
 
     func add(_ number: Int) throws { numbers.append(number) }
 
-    func transaction(_ body: () throws -> Void) throws {
+    func transaction(_ body: (any StoreTransaction) throws -> Void) throws {
         transactions += 1
         let before = numbers
         do {
-            try body()
+            try body(self)
             if isFailing { throw LectureError(.storageFull) }
         } catch {
             numbers = before
@@ -86,7 +100,7 @@ struct LoopTests {
             Loop.Ports(
                 clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(),
                 transaction: { try store.transaction($0) }))
-        runner = Runner(Adder(), store: store, inbox: Inbox(wake: { wakes.withLock { $0 += 1 } }))
+        runner = Runner(Adder(), environment: (), inbox: Inbox(wake: { wakes.withLock { $0 += 1 } }))
         loop.add(runner)
     }
 
@@ -202,17 +216,22 @@ struct SharedLoopTests {
         }
 
         typealias Effect = String
-        typealias Store = Sheet
 
         let name: String
         var lines: [String] = []
         var fresh: [String] = []
         var isIdle: Bool { true }
 
+        static func store(_: Void, in transaction: any StoreTransaction) throws -> Page {
+            guard let page = transaction as? Page else { throw LectureError(.bug) }
+            return page
+        }
+
         mutating func handle(_ event: String, _ step: inout Step<Self>) throws {
-            if step.store.broken.contains(name) { throw LectureError(.storeFailed, detail: name) }
-            try step.store.write("\(name): \(event)")
-            if event.hasPrefix("pass ") { step.store.pass?(String(event.dropFirst(5))) }
+            let sheet = step.store.sheet
+            if sheet.broken.contains(name) { throw LectureError(.storeFailed, detail: name) }
+            try sheet.write("\(name): \(event)")
+            if event.hasPrefix("pass ") { sheet.pass?(String(event.dropFirst(5))) }
             fresh.append(event)
         }
 
@@ -231,6 +250,13 @@ struct SharedLoopTests {
         mutating func abandon() -> [Notice] { [] }
     }
 
+    /// The rows of one transaction.
+    private final class Page: OtherRows {
+        let sheet: Sheet
+
+        init(_ sheet: Sheet) { self.sheet = sheet }
+    }
+
     /// Lines in transactions.
     private final class Sheet {
         var broken: Set<String> = []
@@ -239,15 +265,18 @@ struct SharedLoopTests {
         var pass: ((String) -> Void)?
         private(set) var lines: [String] = []
         private(set) var transactions = 0
+        /// The rows of the last transaction, while anything has them.
+        private(set) weak var page: Page?
 
         func write(_ line: String) throws { lines.append(line) }
 
-        func transaction(_ body: () throws -> Void) throws {
+        func transaction(_ body: (any StoreTransaction) throws -> Void) throws {
             if isLocked { throw LectureError(.storeBusy) }
             transactions += 1
-            let before = lines
+            let (before, page) = (lines, Page(self))
+            self.page = page
             do {
-                try body()
+                try body(page)
                 if isFull { throw LectureError(.storageFull) }
             } catch {
                 lines = before
@@ -268,8 +297,8 @@ struct SharedLoopTests {
             Loop.Ports(
                 clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(),
                 transaction: { try sheet.transaction($0) }))
-        first = Runner(Writer(name: "first"), store: sheet, inbox: Inbox(wake: {}), rank: 0)
-        second = Runner(Writer(name: "second"), store: sheet, inbox: Inbox(wake: {}), rank: 1)
+        first = Runner(Writer(name: "first"), environment: (), inbox: Inbox(wake: {}), rank: 0)
+        second = Runner(Writer(name: "second"), environment: (), inbox: Inbox(wake: {}), rank: 1)
         // The rank decides, not the order in which they come.
         loop.add(second)
         loop.add(first)
@@ -294,6 +323,17 @@ struct SharedLoopTests {
         #expect(one.effects == ["first does a"] && other.effects == ["second does a"])
         #expect(one.notices == other.notices && one.notices == [.wrote("a", at: clock.now())])
         #expect(first.take().effects == [], "it is taken once")
+    }
+
+    @Test func `nothing has the rows of a transaction after its end, not even a step that is still to be taken`() {
+        send("a")
+        _ = loop.commit()
+        #expect(sheet.transactions == 1 && sheet.page == nil)
+        sheet.isFull = true
+        send("b")
+        _ = loop.commit()
+        #expect(sheet.transactions == 2 && sheet.page == nil)
+        #expect(first.take().effects == ["first does a"])
     }
 
     @Test func `a machine without events that is not due takes no part`() {

@@ -172,9 +172,13 @@ private struct Sender: StateMachine {
 }
 
 extension Sender {
-    typealias Store = SenderStore
     typealias Effect = Never
+
+    /// Its own store: only that of the first one can fail.
+    static func store(_ environment: SenderStore, in _: any StoreTransaction) -> SenderStore { environment }
 }
+
+private final class NoRows: OtherRows {}
 
 private final class SenderStore {
     var isFailing = false
@@ -193,10 +197,11 @@ struct SharedBudgetTests {
         let origin = try Origin(url: "https://a.example/")
         loop = Loop(
             Loop.Ports(
-                clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(), transaction: { try $0() }))
+                clock: clock, random: SeededRandom(seed: 1), numbers: TransferNumbers(),
+                transaction: { try $0(NoRows()) }))
         // Only the first one can fail.
         senders = [store, SenderStore(), SenderStore()].enumerated().map { rank, store in
-            Runner(Sender(origin: origin), store: store, inbox: Inbox(wake: {}), rank: rank)
+            Runner(Sender(origin: origin), environment: store, inbox: Inbox(wake: {}), rank: rank)
         }
         for sender in senders { loop.add(sender) }
     }

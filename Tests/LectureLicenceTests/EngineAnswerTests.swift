@@ -16,7 +16,7 @@ struct EngineAnswerTests {
             entry.record?.policy.expiresAt = nil
             (entry.token, entry.tokenID) = ("the.granting.token", "first")
         }
-        try world.change { try $0.completed(key, now: world.clock.now()) }
+        try world.change { try $0.completed(key, now: world.clock.now(), in: $1) }
         world.server.behave(permitting(#""x":1"#))
         #expect(world.run { world in (try? world.ledger.pendingCallbacks(limit: 9).isEmpty) == true })
         #expect(world.server.requests.map(\.kind) == [2])

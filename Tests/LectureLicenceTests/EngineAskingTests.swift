@@ -31,14 +31,14 @@ struct EngineAskingTests {
         let world = try LicenceWorld()
         let all = try (0..<12).map { try world.waiting("g\($0)") }
         world.server.behave(permitting(#""expiration_count":3,"check_abuse":1"#))
-        #expect(try world.engine.standing(of: all[0].key) == .due)
-        #expect(try world.engine.standing(of: ContentKey("unlicensed")) == .unneeded)
+        #expect(try world.standing(of: all[0].key) == .due)
+        #expect(try world.standing(of: ContentKey("unlicensed")) == .unneeded)
         for (content, key) in all { world.engine.requestGrant(content, key: key) }
         world.engine.requestGrant(all[0].content, key: all[0].key)
         #expect(world.run { $0.grants.count == 12 })
         #expect(world.server.requests.map(\.items.count) == [10, 2] && world.server.requests[0].kind == 1)
         #expect(world.grants.allSatisfy { $0.error == nil } && Set(world.grants.map(\.content)).count == 12)
-        #expect(try world.engine.standing(of: all[0].key) == .granted)
+        #expect(try world.standing(of: all[0].key) == .granted)
         let entry = try world.entry("g0")
         #expect(entry.record?.policy.countLimit == 3 && entry.record?.policy.checksEveryPlay == true)
         #expect(entry.granted != nil && entry.token.split(separator: ".").count == 3)
@@ -52,7 +52,7 @@ struct EngineAskingTests {
         #expect(world.run { !$0.grants.isEmpty })
         #expect(world.grants[0].error?.code.number == -8655 && world.grants[0].isFinal)
         #expect(world.grants[0].error?.cause == "no")
-        #expect(try world.engine.standing(of: key) == .due && world.entry("g").record == nil)
+        #expect(try world.standing(of: key) == .due && world.entry("g").record == nil)
     }
 
     @Test(arguments: [
@@ -70,7 +70,7 @@ struct EngineAskingTests {
         #expect(world.run { !$0.grants.isEmpty })
         #expect(world.grants[0].error?.code.number == code && world.grants[0].isFinal == isFinal)
         #expect((world.grants[0].retryAfter != nil) == !isFinal)
-        #expect(try world.engine.standing(of: key) == .due)
+        #expect(try world.standing(of: key) == .due)
     }
 
     @Test func `a grant for a paused server is answered at once, with the time of the next request`() throws {
@@ -112,10 +112,10 @@ struct EngineAskingTests {
     @Test func `a withdrawn source is forgotten, a granted licence is not`() throws {
         let world = try LicenceWorld()
         let (_, key) = try world.waiting("g")
-        try world.change { try $0.recordSource(nil, of: key) }
-        #expect(try world.ledger.entry(key) == nil && world.engine.standing(of: key) == .unneeded)
+        try world.change { try $0.recordSource(nil, of: key, in: $1) }
+        #expect(try world.ledger.entry(key) == nil && world.standing(of: key) == .unneeded)
         try world.licensed("h")
-        try world.change { try $0.recordSource(nil, of: ContentKey(stored: "h")) }
+        try world.change { try $0.recordSource(nil, of: ContentKey(stored: "h"), in: $1) }
         #expect(try world.record("h").form == .callback)
         world.settle()
         let anchor = try world.anchors.anchor(of: world.settings.store)
@@ -129,7 +129,7 @@ struct EngineAskingTests {
         struct Change: Error {}
         #expect(throws: Change.self) {
             try world.change {
-                try $0.recordSource(LicenceSource(), of: key)
+                try $0.recordSource(LicenceSource(), of: key, in: $1)
                 throw Change()
             }
         }
@@ -249,7 +249,7 @@ struct EngineAskingTests {
 
     private func owing(_ world: LicenceWorld, _ name: String = "d") throws -> ContentKey {
         let key = try world.licensed(name) { $0.record?.policy.expiresAt = nil }
-        try world.change { try $0.completed(key, now: world.clock.now()) }
+        try world.change { try $0.completed(key, now: world.clock.now(), in: $1) }
         return key
     }
 

@@ -158,7 +158,7 @@ struct EngineClockTests {
         #expect(try !world.engine.time().isTrusted)
         let (old, key) = try Self.doubted(own: nil, other: nil)
         // A licence of an earlier store: nothing says whose it is.
-        try old.ledger.transaction {
+        try old.index.transaction { _ in
             var entry = try old.entry("a")
             entry.grantingKeys = nil
             try old.ledger.store(entry)

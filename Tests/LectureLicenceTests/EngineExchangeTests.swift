@@ -53,7 +53,7 @@ struct EngineExchangeTests {
         world.engine.check(ContentKey(stored: "c"), within: .seconds(30))
         #expect(world.run { $0.checks.count == 1 })
         let done = try world.licensed("d")
-        try world.change { try $0.completed(done, now: world.clock.now()) }
+        try world.change { try $0.completed(done, now: world.clock.now(), in: $1) }
         let count = world.server.requests.count
         #expect(world.run { $0.server.requests.count > count && $0.exchanges.count == $0.server.requests.count })
         #expect(Set(world.exchanges.map(\.kind)) == [1, 2, 3])

@@ -106,7 +106,7 @@ struct EngineKeyBindingTests {
         try world.restart()
         var source = LicenceSource()
         source.callbackURL = LicenceWorld.url
-        try world.change { try $0.recordSource(source, of: sealed.key) }
+        try world.change { try $0.recordSource(source, of: sealed.key, in: $1) }
         #expect(try world.entry("a").grantingKeys == nil)
     }
 

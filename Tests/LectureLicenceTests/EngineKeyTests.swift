@@ -244,7 +244,9 @@ struct EngineKeyTests {
 
     @Test func `in a store that was changed a lecture without a licence takes only configured keys`() throws {
         let world = try LicenceWorld()
-        try world.ledger.transaction { _ = try world.ledger.append(TimeRow(reading: world.reading), source: .finding) }
+        try world.index.transaction {
+            _ = try $0.ledger.append(TimeRow(reading: world.reading), source: .finding)
+        }
         let key = try world.content("a")
         #expect(throws: LectureError(.trustNotConfigured, detail: "a")) {
             try Self.keep(world, key, "mine", isConfigured: false)

@@ -108,7 +108,7 @@ struct EnginePlayTests {
         #expect(try world.engine.takePlay(free).record == nil)
         let (content, waiting) = try world.waiting("waiting")
         #expect(throws: LectureError(.licenceMissing)) { try world.engine.takePlay(waiting) }
-        try world.ledger.transaction {
+        try world.index.transaction { _ in
             try world.ledger.forget(waiting)
             _ = try world.ledger.append(TimeLedger(first: world.reading).row, source: .clocks)
             try world.ledger.contentKeys.add(
@@ -192,7 +192,7 @@ struct EnginePlayTests {
         world.settle()
         #expect(world.events.contains(.trouble(LectureError(.ledgerForged))))
         #expect(throws: LectureError(.ledgerForged)) { try world.engine.takePlay(key) }
-        #expect(try world.engine.standing(of: key) == .due)
+        #expect(try world.standing(of: key) == .due)
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items, #""message":"""#)) }
         #expect(try world.renew().renewed == 1)
         #expect(try world.engine.takePlay(key).suspicion == nil)

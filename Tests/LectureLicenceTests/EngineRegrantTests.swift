@@ -17,7 +17,7 @@ struct EngineRegrantTests {
             entry.record?.policy.countLimit = 3
             entry.record?.countUsed = 1
         }
-        try world.ledger.transaction {
+        try world.index.transaction { _ in
             try world.ledger.suspectAll(.rolledBack)
             _ = try world.ledger.append(TimeRow(reading: world.reading), source: .finding)
         }
@@ -134,16 +134,16 @@ struct EngineRegrantTests {
         let anchors = MemoryAnchors()
         var settings = world.settings
         settings.device = authenticator.device
-        let contents = WorldContents(index: index, ledger: ledger, vault: DeviceVault(device))
+        let contents = WorldContents(vault: DeviceVault(device))
         contents.ids = world.contents.ids
         let ports = LicenceEngine.Ports(
-            ledger: ledger, contents: contents, transport: world.server, verifier: SecretVerifier(), anchors: anchors,
+            store: index, contents: contents, transport: world.server, verifier: SecretVerifier(), anchors: anchors,
             clock: world.clock, random: world.randomness, offload: { $0() })
         let owner = try index.owners.registerOwner(pid: 3, bootID: "boot", command: "test", now: world.clock.now())
         let loop = Loop(
             Loop.Ports(
                 clock: world.clock, random: world.randomness, numbers: TransferNumbers(),
-                transaction: { try ledger.transaction($0) }))
+                transaction: { try index.transaction($0) }))
         return (
             LicenceEngine(ports: ports, settings: settings, owner: owner, inbox: Inbox(wake: {}), in: loop), ledger,
             anchors

@@ -198,7 +198,7 @@ import Testing
     @Test func foldersOfManyContentsAreFoundInTheirIndex() throws {
         try StoreFixture.with { store in
             let connection = store.index.connection
-            try store.index.transaction {
+            try store.index.transaction { _ in
                 _ = try connection.execute(
                     """
                     INSERT INTO content(key, position, added_ms, updated_ms, is_gateway, source_identity, title, folder,

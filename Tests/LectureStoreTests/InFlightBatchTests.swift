@@ -58,7 +58,7 @@ import Testing
                 #expect(error?.code == .leaseLost)
             }
             // The caller's transaction may continue after the error.
-            try box.outbox.transaction {
+            try box.store.index.transaction { _ in
                 #expect(lectureError { _ = try box.begin("two", [second]) }?.code == .leaseLost)
             }
             #expect(try box.inFlightBatches() == 1)

@@ -17,7 +17,7 @@ import Testing
             let now = Timestamp(milliseconds: 0)
             let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
             try index.settings.set("committed", "1")
-            try index.transaction {
+            try index.transaction { _ in
                 try index.settings.set("open", "1")
                 kill(getpid(), SIGKILL)
             }

@@ -32,7 +32,7 @@ import Testing
 
     @Test func aRunBehindALongForeignQueueIsServed() throws {
         try StoreFixture.with { store in
-            try store.index.transaction {
+            try store.index.transaction { _ in
                 for number in 0..<300 { try store.add("foreign\(number)") }
             }
             let run = try store.index.owners.beginRun(owner: store.owner, command: "small", now: store.now)

@@ -51,7 +51,7 @@ final class LedgerFixture {
 
     /// Changes licences as the engine does: a transaction that ends with an append, then the anchor.
     func commit(source: TimeRow.Source = .clocks, keepingAnchor: Bool = true, _ body: () throws -> Void) throws {
-        let anchor = try ledger.transaction {
+        let anchor = try index.transaction { _ in
             try body()
             return try ledger.append(time(), source: source)
         }

@@ -109,14 +109,14 @@ import Testing
     func rollback() throws {
         let store = try LedgerFixture()
         try store.fill([("a", 1_000)])
-        for isIndex in [false, true] {
+        for isOfTransaction in [false, true] {
             let error = lectureError {
-                let body = {
-                    try store.ledger.store(store.licence("a", deadline: 5_000))
-                    try store.ledger.store(store.licence("z"))
+                try store.index.transaction { transaction in
+                    let ledger = isOfTransaction ? try transaction.ledger : store.ledger
+                    try ledger.store(store.licence("a", deadline: 5_000))
+                    try ledger.store(store.licence("z"))
                     throw LectureError(.cancelled)
                 }
-                if isIndex { try store.index.transaction(body) } else { try store.ledger.transaction(body) }
             }
             #expect(error?.code == .cancelled)
             #expect(try store.isIntact)
@@ -130,7 +130,7 @@ import Testing
         let store = try LedgerFixture()
         try store.fill([("a", 1_000)])
         _ = lectureError {
-            try store.index.transaction {
+            try store.index.transaction { _ in
                 try store.ledger.store(store.licence("a", deadline: 5_000))
                 _ = try store.ledger.append(store.time(), source: .clocks)
                 throw LectureError(.cancelled)
@@ -146,11 +146,13 @@ import Testing
     func appendIsRequired() throws {
         let store = try LedgerFixture()
         #expect(lectureError { try store.ledger.store(store.licence("a")) }?.code == .bug)
+        #expect(lectureError { try store.index.transaction { try $0.ledger.store(store.licence("a")) } }?.code == .bug)
         #expect(
-            lectureError { try store.ledger.transaction { try store.ledger.store(store.licence("a")) } }?.code == .bug)
+            lectureError { try store.index.transaction { _ in try store.ledger.store(store.licence("a")) } }?.code
+                == .bug)
         #expect(
             lectureError {
-                try store.ledger.transaction {
+                try store.index.transaction { _ in
                     _ = try store.ledger.append(store.time(), source: .clocks)
                     try store.ledger.store(store.licence("a"))
                 }
@@ -168,7 +170,7 @@ import Testing
                 try store.ledger.store(store.licence("own \(turn)"))
                 try store.ledger.store(store.licence("shared") { $0.record?.countUsed = 2 * turn })
             }
-            store.anchor = try other.ledger.transaction {
+            store.anchor = try other.index.transaction { _ in
                 try other.ledger.store(store.licence("other \(turn)"))
                 try other.ledger.store(store.licence("shared") { $0.record?.countUsed = 2 * turn + 1 })
                 if turn > 5 { try other.ledger.forget(try ContentKey("own \(turn - 5)")) }
@@ -197,7 +199,7 @@ import Testing
                         let ledger = try SQLiteLicenceLedger(
                             index: index, authenticator: try LedgerAuthenticator(device))
                         for turn in 0..<12 {
-                            try ledger.transaction {
+                            try index.transaction { _ in
                                 for name in ["shared", "\(process) \(turn)"] {
                                     var source = LicenceSource()
                                     source.clientUserID = "\(process) \(turn)"
@@ -233,12 +235,12 @@ import Testing
             let device = try DeviceKey(fileBytes: try SecretBytes(copying: bytes))
             let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerAuthenticator(device))
             var row = TimeRow(reading: ClockReading(wall: now, boot: BootInstant(nanoseconds: 1), bootID: ""))
-            try ledger.transaction {
+            try index.transaction { _ in
                 try ledger.store(LicenceEntry(key: try ContentKey("a"), source: LicenceSource()))
                 _ = try ledger.append(row, source: .clocks)
             }
             row.reading.boot.nanoseconds = 2
-            try index.transaction {
+            try index.transaction { _ in
                 try ledger.store(LicenceEntry(key: try ContentKey("b"), source: LicenceSource()))
                 _ = try ledger.append(row, source: .clocks)
                 kill(getpid(), SIGKILL)
@@ -257,7 +259,7 @@ import Testing
     @Test("A long chain keeps its newest rows, and is intact from the oldest of them on")
     func pruning() throws {
         let store = try LedgerFixture()
-        try store.index.transaction {
+        try store.index.transaction { _ in
             for _ in 0..<11_300 { store.anchor = try store.ledger.append(store.time(), source: .clocks) }
         }
         let kept = try store.index.connection.first("SELECT count(*), min(id) FROM time_ledger") {

@@ -334,9 +334,9 @@ import Testing
         let store = try played()
         try store.tamper("DELETE FROM time_ledger WHERE id = 3")
         #expect(try store.doubt() == .storeRolledBack)
-        let (_, ledger, _) = try store.another()
+        let (index, ledger, _) = try store.another()
         _ = try ledger.inspect(against: store.anchor)
-        let anchor = try ledger.transaction {
+        let anchor = try index.transaction { _ in
             try ledger.suspectAll(.rolledBack)
             return try ledger.append(store.time(), source: .finding)
         }
@@ -372,7 +372,7 @@ import Testing
         let (index, _, _) = try store.another()
         let own = try #require(try store.ledger.newestTime())
         let ledger = try SQLiteLicenceLedger(index: index, authenticator: try LedgerFixture.device())
-        let anchor = try ledger.transaction {
+        let anchor = try index.transaction { _ in
             try ledger.suspectAll(.copied)
             return try ledger.append(store.time(), source: .finding)
         }
@@ -386,9 +386,10 @@ import Testing
 
     /// Marks every licence as an earlier version did that was run with another device's directory.
     private func mark(_ store: LedgerFixture, _ rounds: Int = 1) throws {
-        let ledger = try SQLiteLicenceLedger(index: try store.another().index, authenticator: LedgerFixture.device())
+        let index = try store.another().index
+        let ledger = try SQLiteLicenceLedger(index: index, authenticator: LedgerFixture.device())
         for _ in 0..<rounds {
-            _ = try ledger.transaction {
+            _ = try index.transaction { _ in
                 try ledger.suspectAll(.copied)
                 return try ledger.append(store.time(), source: .finding)
             }

@@ -143,7 +143,7 @@ import Testing
         try StoreFixture.with { store in
             try store.add("a")
             let queries = try store.queries()
-            try store.index.transaction {
+            try store.index.transaction { _ in
                 try store.add("b")
                 #expect(try queries.count(ContentFilter()) == 1)
                 #expect(try queries.contents(ContentFilter(), sort: .title, page: ContentPage()).count == 1)
@@ -190,7 +190,7 @@ import Testing
 
     @Test func aPageOfManyContentsNeverSortsThemAll() throws {
         try StoreFixture.with { store in
-            try store.index.transaction { try Self.fill(store.index.connection, count: 100_000) }
+            try store.index.transaction { _ in try Self.fill(store.index.connection, count: 100_000) }
             let queries = try store.queries()
             #expect(try queries.count(ContentFilter()) == 100_000)
             for state in ItemState.allCases.map(Optional.some) + [nil] {
@@ -240,7 +240,7 @@ import Testing
 
     @Test func aClaimFromALongQueueLooksAtItsHeadOnly() throws {
         try StoreFixture.with { store in
-            try store.index.transaction {
+            try store.index.transaction { _ in
                 try Self.fill(store.index.connection, count: 20_000)
                 try store.index.connection.execute(
                     "UPDATE content SET state = 0, completed_ms = NULL, stop_reason = NULL, error_code = NULL")

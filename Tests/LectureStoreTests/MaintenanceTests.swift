@@ -68,7 +68,7 @@ import Testing
         let directory = try TemporaryDirectory()
         try StoreFixture.with { store in
             try store.add("committed")
-            try store.index.transaction {
+            try store.index.transaction { _ in
                 try store.add("open")
                 try StoreMaintenance.backup(store.location, to: directory.file("lecturekit.db"))
             }

@@ -23,7 +23,7 @@ import Testing
 
     /// Reports of several learners, enough to split pages, in every state and in requests.
     private static func fill(_ box: OutboxFixture) throws {
-        try box.outbox.transaction {
+        try box.store.index.transaction { _ in
             for number in 0..<1_500 {
                 let user = number % 3 == 0 ? learner : "other learner \(number % 7)"
                 var record = OutboxFixture.record("\(number)-\(user)", user: user, session: "\(user) \(number % 40)")

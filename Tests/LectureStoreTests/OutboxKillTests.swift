@@ -35,7 +35,7 @@ import Testing
             try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
             for round in 0..<10_000 {
                 let ids = (0..<3).map { "\(round)-\($0)" }
-                try outbox.transaction {
+                try index.transaction { _ in
                     for id in ids {
                         _ = try outbox.add(
                             NewReport(OutboxFixture.record(id, session: "\(round)", sequence: 1)), now: now)
@@ -46,7 +46,7 @@ import Testing
                 let frozen = OutboxFixture.frozen("\(round)", rows)
                 let inFlightBatch = try outbox.begin(frozen, rest: [], target: target, owner: owner, now: now)
                 guard round % 3 > 0 else { continue }
-                try outbox.transaction {
+                try index.transaction { _ in
                     let answer = SendAnswer(at: now, status: 200, text: "")
                     try outbox.settle(inFlightBatch, rows, dead: nil, answer: answer, now: now)
                     try outbox.end(inFlightBatch, owner: owner)

@@ -83,7 +83,9 @@ import Testing
                 return try #require(try connection.first("SELECT total_changes()") { $0.int64(0) }) - before
             }
             let alone = try cost()
-            try box.outbox.transaction { for _ in 0..<2_000 { try box.add(session: "alone") } }
+            try box.store.index.transaction { _ in
+                for _ in 0..<2_000 { try box.add(session: "alone") }
+            }
             try connection.execute("UPDATE report SET sequence = -1 WHERE state = 2")
             let open = try connection.query("SELECT id FROM report WHERE state = 0") { $0.id(0, OutboxTable.self) }
             let inFlightBatch = try box.begin("all", open)

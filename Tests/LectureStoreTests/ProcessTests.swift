@@ -44,7 +44,7 @@ import Testing
                         let location = StoreLocation(directory: path)
                         let index = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 0))
                         for _ in 0..<300 {
-                            try index.transaction {
+                            try index.transaction { _ in
                                 let count = try #require(Int(try index.settings.value(of: "count") ?? ""))
                                 try index.settings.set("count", String(count + 1))
                             }
@@ -81,7 +81,7 @@ import Testing
         let path = directory.file("store")
         let now = Timestamp(milliseconds: 0)
         let index = try SQLiteDownloadIndex(opening: StoreLocation(directory: path), now: now)
-        try index.transaction {
+        try index.transaction { _ in
             for number in 0..<200 {
                 _ = try index.requests.enqueue(
                     DownloadRequest(url: "http://127.0.0.1/\(number)"),

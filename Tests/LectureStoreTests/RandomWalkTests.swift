@@ -135,7 +135,7 @@ import Testing
     ) throws {
         let version = try #require(item.currentVersion)
         let resource = try #require(try index.versions.resources(version).first)
-        try index.transaction {
+        try index.transaction { _ in
             try index.resources.markUncommitted(lease, resource.id, chunks: [2], bytes: 1_000)
             try index.versions.reopenVersion(lease, version, now: now)
         }

@@ -150,7 +150,7 @@ import Testing
             let id = try box.add()
             func fits(_ table: String, _ column: String, _ value: Int, _ rest: String = "") -> Bool {
                 let error = lectureError {
-                    try box.outbox.transaction {
+                    try box.store.index.transaction { _ in
                         try connection.execute("UPDATE \(table) SET \(column) = ?\(rest) WHERE id = ?", value, id)
                         throw LectureError(.cancelled)
                     }
@@ -176,7 +176,7 @@ import Testing
             let id = try store.add("a")
             func fits(_ column: String, _ value: Int, _ rest: String = "") -> Bool {
                 let error = lectureError {
-                    try store.index.transaction {
+                    try store.index.transaction { _ in
                         try store.index.connection.execute(
                             "UPDATE content SET \(column) = ?\(rest) WHERE id = ?", value, id)
                         throw LectureError(.cancelled)

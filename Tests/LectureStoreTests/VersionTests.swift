@@ -256,7 +256,7 @@ import Testing
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")
             let error = lectureError {
-                try store.index.transaction {
+                try store.index.transaction { _ in
                     try store.index.resources.markCommitted(
                         lease, resource.id, StoreFixture.chunks([0]), bytes: 1_000, now: store.now)
                     throw LectureError(.cancelled)

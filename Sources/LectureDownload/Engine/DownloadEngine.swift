@@ -12,8 +12,6 @@ package import LectureModel
 package final class DownloadEngine {
     /// Everything outside the rules.
     package struct Ports {
-        /// What is stored: queue, versions, chunks, leases.
-        package var index: any DownloadIndex
         /// Carries out HTTP exchanges.
         package var transport: any Transport
         /// The disk.
@@ -33,11 +31,10 @@ package final class DownloadEngine {
 
         /// Collects the ports.
         package init(
-            index: any DownloadIndex, transport: any Transport, files: any PartFiles, digests: any DigestMaker,
+            transport: any Transport, files: any PartFiles, digests: any DigestMaker,
             clock: any LectureClock, offload: any WorkOffload, resolver: any URLResolver,
             licensing: any DownloadLicensing, seals: any ContentSealing
         ) {
-            self.index = index
             self.transport = transport
             self.files = files
             self.digests = digests
@@ -71,8 +68,8 @@ package final class DownloadEngine {
     ) {
         (self.ports, self.loop, self.settings) = (ports, loop, settings)
         runner = Runner(
-            DownloadMachine(settings, owner: owner, run: run), store: DownloadStore(ports) { inbox.post($0) },
-            inbox: inbox, rank: 0)
+            DownloadMachine(settings, owner: owner, run: run),
+            environment: DownloadEnvironment(ports) { inbox.post($0) }, inbox: inbox, rank: 0)
     }
 
     /// Adds the machine to the loop; its first step is due at once.

@@ -15,6 +15,8 @@ package struct DownloadMachine: StateMachine {
     package typealias Effect = DownloadEffect
     /// What became true.
     package typealias Notice = EngineNotice
+    /// What a decision depends on besides the rows.
+    package typealias Environment = DownloadEnvironment
     /// The rows, and what else a decision depends on.
     package typealias Store = DownloadStore
     /// Whose rows are to be reported.
@@ -59,6 +61,11 @@ package struct DownloadMachine: StateMachine {
     var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.progress } }
 
     // MARK: Events
+
+    /// The rows of lectures.
+    package static func store(
+        _ environment: DownloadEnvironment, in transaction: any StoreTransaction
+    ) throws -> DownloadStore { try DownloadStore(environment, transaction) }
 
     /// Nothing has changed yet.
     package static func begin(_ store: DownloadStore, now: Timestamp, boot: BootInstant) -> ChangedItems {

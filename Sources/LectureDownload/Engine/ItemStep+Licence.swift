@@ -9,7 +9,7 @@ extension ItemStep {
         case .permitted: return true
         case .asking: break
         case .unknown:
-            switch try step.store.licensing.standing(of: item.record.content.key) {
+            switch try step.store.licensing.standing(of: item.record.content.key, in: step.store.transaction) {
             case .unneeded, .granted:
                 item.grant = .permitted
                 return true
@@ -51,13 +51,19 @@ package final class NoLicensing: DownloadLicensing {
     /// Nothing to remember.
     package init() {}
     /// Nothing is refused.
-    package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
+    package func refusal(
+        of source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws -> LectureError? { nil }
     /// Nothing is recorded.
-    package func recordSource(_ source: LicenceSource?, of key: ContentKey) throws {}
+    package func recordSource(
+        _ source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws {}
     /// Nothing needs one.
-    package func standing(of key: ContentKey) throws -> GrantStanding { .unneeded }
+    package func standing(of key: ContentKey, in transaction: any StoreTransaction) throws -> GrantStanding {
+        .unneeded
+    }
     /// Never called, since nothing is due.
     package func requestGrant(_ content: ContentID, key: ContentKey) {}
     /// Does nothing.
-    package func completed(_ key: ContentKey, now: Timestamp) throws {}
+    package func completed(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws {}
 }

@@ -66,7 +66,10 @@ extension ItemWork {
         _ descriptor: ContentDescriptor, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws -> Bool {
         let key = descriptor.facts.key ?? record.content.key
-        guard let error = try step.store.licensing.refusal(of: descriptor.licence, of: key) else { return false }
+        guard
+            let error = try step.store.licensing.refusal(
+                of: descriptor.licence, of: key, in: step.store.transaction)
+        else { return false }
         try end(machine.stopped(.licenceRefused, error: error, until: nil, now: step.now), &shared, &step)
         return true
     }
@@ -75,7 +78,7 @@ extension ItemWork {
     mutating func recordLicence(
         _ descriptor: ContentDescriptor, key: ContentKey, _ step: Step<DownloadMachine>
     ) throws {
-        try step.store.licensing.recordSource(descriptor.licence, of: key)
+        try step.store.licensing.recordSource(descriptor.licence, of: key, in: step.store.transaction)
         if grant == .permitted { grant = .unknown }
     }
 

@@ -89,7 +89,8 @@ extension ItemWork {
         guard machine.finalized() == .endWork else { return }
         let index = step.store.index
         try index.versions.completeVersion(lease, version, sha256: media.record.sha256, now: step.now)
-        try step.store.licensing.completed(record.content.key, now: step.now)
+        try step.store.licensing.completed(
+            record.content.key, now: step.now, in: step.store.transaction)
         try index.owners.release(lease)
         leave(&shared)
         // What this version replaced should not use space until the next run.

@@ -73,7 +73,7 @@ extension DownloadStore {
         for item: ItemRecord, _ role: ResourceRole
     ) throws -> Result<(any ContentCipher)?, LectureError> {
         do {
-            return .success(try seals.cipher(for: item, role: role))
+            return .success(try seals.cipher(for: item, role: role, in: transaction))
         } catch let error as LectureError where Self.sealFailures.contains(error.code) {
             return .failure(error)
         }

@@ -84,11 +84,13 @@ final class DeviceLedger: @unchecked Sendable {
 
     /// How the media of a lecture is sealed.
     ///
-    /// - Parameter key: the lecture.
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - rows: the keys of sealed files; those of a transaction within one.
     /// - Returns: the seal; also for unsealed media, which this device can open.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
-    func seal(of key: ContentKey) throws -> Seal {
-        guard let stored = try ledger.contentKeys.key(of: key) else { return Seal() }
+    func seal(of key: ContentKey, _ rows: ContentKeyRows) throws -> Seal {
+        guard let stored = try rows.key(of: key) else { return Seal() }
         guard try vault.opens(stored) else { return Seal(isElsewhere: true) }
         return Seal(grantingKeys: stored.grantingKeys)
     }
@@ -98,13 +100,14 @@ final class DeviceLedger: @unchecked Sendable {
     /// - Parameters:
     ///   - key: the lecture.
     ///   - keys: the granting keys.
+    ///   - rows: the keys of sealed files.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
-    func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
-        guard let stored = try ledger.contentKeys.key(of: key), stored.purpose == .licensed,
+    func bind(_ key: ContentKey, to keys: GrantingKeys, _ rows: ContentKeyRows) throws {
+        guard let stored = try rows.key(of: key), stored.purpose == .licensed,
             stored.grantingKeys != keys,
             let bound = try vault.bind(stored, to: keys)
         else { return }
-        try ledger.contentKeys.rewrap(of: key, stored, as: bound)
+        try rows.rewrap(of: key, stored, as: bound)
     }
 }
 
@@ -142,7 +145,7 @@ struct LicenceJudge {
             licence: entry.record, isMediaComplete: isPlayable, time: time, deviceThumbprint: device.device)
         facts.suspicion = entry.suspicion
         facts.owesCompletion = isStrict && entry.owesCompletion
-        let seal = try device.seal(of: entry.key)
+        let seal = try device.seal(of: entry.key, device.ledger.contentKeys)
         facts.isSealedElsewhere = seal.isElsewhere
         facts.isGrantedElsewhere = entry.isGrantedElsewhere(seal.grantingKeys)
         facts.isAnchorUnwritable = isAnchorUnwritable

@@ -80,7 +80,7 @@ final class LicenceAccess: CorePart {
     /// The licence interface of downloads.
     func forDownloads() -> any DownloadLicensing {
         DeferredLicensing(
-            writer, present: { [weak core] in core?.licensing.service },
+            present: { [weak core] in core?.licensing.service },
             open: { [weak core] in
                 guard let core else { throw LectureError(.closing) }
                 return try core.licensing.open()

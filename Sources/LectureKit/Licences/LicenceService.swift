@@ -39,7 +39,7 @@ final class LicenceService: LoopService, @unchecked Sendable {
         let (session, inbox): (StoreSession, Inbox<LicenceEvent>) = (host.session, host.inbox())
         let queue = DispatchQueue(label: "lecturekit.anchors", qos: .utility)
         let ports = LicenceEngine.Ports(
-            ledger: ledger, contents: StoreContents(index, own, followRemovals), transport: session.transport,
+            store: index, contents: StoreContents(own, followRemovals), transport: session.transport,
             verifier: try ConfiguredAnswerVerifier(configuration.rights), anchors: own.anchors, clock: host.clock,
             random: SystemRandom(), offload: { work in queue.async(execute: work) })
         var settings = LicenceSettings(
@@ -58,8 +58,6 @@ final class LicenceService: LoopService, @unchecked Sendable {
     // MARK: Steps
 
     var isStopped: Bool { stopWaiters.isStopped }
-
-    func checkTransaction() throws { try ledger.requireAppended() }
 
     func finishStep() {
         let step = engine.take()
@@ -221,26 +219,28 @@ final class LicenceService: LoopService, @unchecked Sendable {
 
 /// The lectures as the licence engine sees them. Confined to the core queue.
 private final class StoreContents: LicensedContents {
-    private let index: SQLiteDownloadIndex
     private let device: DeviceLedger
     private let follow: () -> Void
 
-    init(_ index: SQLiteDownloadIndex, _ device: DeviceLedger, _ followRemovals: @escaping () -> Void) {
-        (self.index, self.device, follow) = (index, device, followRemovals)
+    init(_ device: DeviceLedger, _ followRemovals: @escaping () -> Void) {
+        (self.device, follow) = (device, followRemovals)
     }
 
-    func content(_ key: ContentKey) throws -> ContentPresence? {
-        guard let item = try index.contents.item(key) else { return nil }
+    func content(_ key: ContentKey, in transaction: any StoreTransaction) throws -> ContentPresence? {
+        let rows = try SQLiteTransaction.rows(transaction)
+        guard let item = try rows.index.contents.item(key) else { return nil }
         var presence = ContentPresence(id: item.id, isComplete: item.currentVersion != nil)
-        let seal = try device.seal(of: key)
+        let seal = try device.seal(of: key, rows.ledger.contentKeys)
         (presence.isSealedElsewhere, presence.grantingKeys) = (seal.isElsewhere, seal.grantingKeys)
         return presence
     }
 
-    func bind(_ key: ContentKey, to keys: GrantingKeys) throws { try device.bind(key, to: keys) }
+    func bind(_ key: ContentKey, to keys: GrantingKeys, in transaction: any StoreTransaction) throws {
+        try device.bind(key, to: keys, SQLiteTransaction.rows(transaction).ledger.contentKeys)
+    }
 
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
-        try index.targets.setTargetState(key, .remove, now: now)
+    func orderRemoval(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws -> Bool {
+        try SQLiteTransaction.rows(transaction).index.targets.setTargetState(key, .remove, now: now)
     }
 
     func followRemovals() { follow() }

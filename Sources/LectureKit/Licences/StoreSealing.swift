@@ -6,32 +6,29 @@ import LectureStore
 /// core queue.
 final class StoreSealing: ContentSealing {
     private let policy: SealPolicy
-    private let index: SQLiteDownloadIndex
     private let clock: any LectureClock
-    /// The keys of lectures; opened with the first sealed one.
-    private let keys: () throws -> (ledger: SQLiteLicenceLedger, vault: any ContentVault)
+    private let open: () throws -> any ContentVault
 
     /// Creates the policy of a store.
     ///
     /// - Parameters:
     ///   - policy: what is sealed.
-    ///   - index: the store's writer.
     ///   - clock: wall time for the rows.
-    ///   - keys: opens the keys of lectures, once they are needed.
-    init(
-        _ policy: SealPolicy, index: SQLiteDownloadIndex, clock: any LectureClock,
-        keys: @escaping () throws -> (ledger: SQLiteLicenceLedger, vault: any ContentVault)
-    ) {
-        (self.policy, self.index, self.clock, self.keys) = (policy, index, clock, keys)
+    ///   - open: opens the device's key and the ledger of the store, once they are needed.
+    init(_ policy: SealPolicy, clock: any LectureClock, open: @escaping () throws -> any ContentVault) {
+        (self.policy, self.clock, self.open) = (policy, clock, open)
     }
 
     /// The cipher of a lecture's media and subtitles; pictures for lists stay unsealed.
-    func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)? {
+    func cipher(
+        for item: ItemRecord, role: ResourceRole, in transaction: any StoreTransaction
+    ) throws -> (any ContentCipher)? {
         guard role == .media || role == .subtitle else { return nil }
-        let key = item.content.key
+        let rows = try SQLiteTransaction.rows(transaction)
+        let (key, index) = (item.content.key, rows.index)
         if try index.hasContentKey(item.id) {
-            let (ledger, vault) = try keys()
-            guard let stored = try ledger.contentKeys.key(item.id) else { return nil }
+            let vault = try open()
+            guard let stored = try rows.ledger.contentKeys.key(item.id) else { return nil }
             return try vault.cipher(stored, for: key)
         }
         let isLicensed = try index.hasLicence(key)
@@ -41,7 +38,8 @@ final class StoreSealing: ContentSealing {
         case .licensed where !isLicensed: return nil
         case .licensed, .always: break
         }
-        let (ledger, vault) = try keys()
+        let vault = try open()
+        let ledger = try rows.ledger
         let purpose: SealPurpose = isLicensed ? .licensed : .unlicensed
         // A key that was made before the grant is bound with it.
         let keys = isLicensed ? try ledger.entry(key)?.grantingKeys : nil
@@ -54,25 +52,26 @@ final class StoreSealing: ContentSealing {
 /// The licence interface of the download engine, with the ledger opened only when a lecture needs one. Confined to the
 /// core queue.
 final class DeferredLicensing: DownloadLicensing {
-    private let index: SQLiteDownloadIndex
     private let open: () throws -> LicenceService
     private let present: () -> LicenceService?
 
     /// Creates the interface.
     ///
     /// - Parameters:
-    ///   - index: the store's writer.
     ///   - present: the ledger, if it is open.
     ///   - open: opens it.
-    init(
-        _ index: SQLiteDownloadIndex, present: @escaping () -> LicenceService?,
-        open: @escaping () throws -> LicenceService
-    ) {
-        (self.index, self.present, self.open) = (index, present, open)
+    init(present: @escaping () -> LicenceService?, open: @escaping () throws -> LicenceService) {
+        (self.present, self.open) = (present, open)
     }
 
-    func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? {
-        if source == nil, try !index.hasLicence(key) { return nil }
+    private func hasLicence(_ key: ContentKey, _ transaction: any StoreTransaction) throws -> Bool {
+        try SQLiteTransaction.rows(transaction).index.hasLicence(key)
+    }
+
+    func refusal(
+        of source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws -> LectureError? {
+        if source == nil, try !hasLicence(key, transaction) { return nil }
         do {
             _ = try open()
             return nil
@@ -81,21 +80,21 @@ final class DeferredLicensing: DownloadLicensing {
         }
     }
 
-    func recordSource(_ source: LicenceSource?, of key: ContentKey) throws {
-        if source == nil, try !index.hasLicence(key) { return }
-        try open().engine.recordSource(source, of: key)
+    func recordSource(_ source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction) throws {
+        if source == nil, try !hasLicence(key, transaction) { return }
+        try open().engine.recordSource(source, of: key, in: transaction)
     }
 
-    func standing(of key: ContentKey) throws -> GrantStanding {
-        guard try index.hasLicence(key) else { return .unneeded }
-        if let refusal = try refusal(of: LicenceSource(), of: key) { return .refused(refusal) }
-        return try open().engine.standing(of: key)
+    func standing(of key: ContentKey, in transaction: any StoreTransaction) throws -> GrantStanding {
+        guard try hasLicence(key, transaction) else { return .unneeded }
+        if let refusal = try refusal(of: LicenceSource(), of: key, in: transaction) { return .refused(refusal) }
+        return try open().engine.standing(of: key, in: transaction)
     }
 
     func requestGrant(_ content: ContentID, key: ContentKey) { present()?.engine.requestGrant(content, key: key) }
 
-    func completed(_ key: ContentKey, now: Timestamp) throws {
-        guard try index.hasLicence(key) else { return }
-        try open().engine.completed(key, now: now)
+    func completed(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws {
+        guard try hasLicence(key, transaction) else { return }
+        try open().engine.completed(key, now: now, in: transaction)
     }
 }

@@ -40,8 +40,8 @@ final class ReportService: LoopService, @unchecked Sendable {
         var settings = try configuration.statistics.settings(bootID: Machine.bootID(), rate: rate)
         (settings.stallTimeout, settings.totalTimeout) = Self.patience(configuration)
         runner = Runner(
-            ReportMachine(settings, functions, hash: Self.hash(digests), owner: session.owner), store: outbox,
-            inbox: inbox, rank: 2)
+            ReportMachine(settings, functions, hash: Self.hash(digests), owner: session.owner),
+            environment: (), inbox: inbox, rank: 2)
         exchanges = ExchangePerformer(session.transport, clock: clock) { inbox.post(.answered($0, $1)) }
         host.loop.add(runner)
         host.serve(self)

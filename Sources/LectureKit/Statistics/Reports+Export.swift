@@ -108,12 +108,11 @@ extension LectureManager.Reports {
     private func store(
         _ items: [ImportFeed.Item], _ feed: ImportFeed, _ result: inout ReportImportResult
     ) throws -> [LectureError] {
-        let outbox = try outbox()
         let now = clock.now()
         var refused: [LectureError] = []
         // Counted separately: a failed transaction has stored nothing.
         var counts = result
-        try outbox.transaction {
+        try writing { outbox in
             for item in items {
                 switch item {
                 case .fault(let error): refused.append(error)

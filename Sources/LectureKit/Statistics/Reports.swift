@@ -65,8 +65,7 @@ extension LectureManager.Reports {
     public func add(_ report: LearningReport) throws(LectureError) -> [StoredReportID] {
         try LectureError.only {
             let plan = try plan(report, reading: reading(), facts: [:])
-            let outbox = try outbox()
-            return try outbox.transaction { try store(plan, outbox) }
+            return try writing { try store(plan, $0) }
         }
     }
 
@@ -82,11 +81,11 @@ extension LectureManager.Reports {
     }
 
     private func store(_ reports: [LearningReport]) throws -> [Result<[StoredReportID], LectureError>] {
-        let (reading, outbox) = (reading(), try outbox())
+        let reading = reading()
         var facts: [String: ReportPlan.Facts] = [:]
         var results: [Result<[StoredReportID], LectureError>] = []
         results.reserveCapacity(reports.count)
-        try outbox.transaction {
+        try writing { outbox in
             for report in reports {
                 do {
                     facts[report.content] = try facts[report.content] ?? self.facts(report.content)
@@ -185,7 +184,7 @@ extension LectureManager.Reports {
         let outbox = try outbox()
         let days = configuration.statistics.expireDays
         if let days { _ = try outbox.upkeep.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
-        let number = try target.map { address in try outbox.transaction { try outbox.target(address) } }
+        let number = try target.map { address in try writing { try $0.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
         let attempts = options.attempts ?? core.state.attemptsOfBatches
         let waiter = Waiter<ReportSendResult>()
@@ -229,8 +228,8 @@ extension LectureManager.Reports {
     public func retry(matching query: ReportQuery) throws(LectureError) -> Int {
         try LectureError.only {
             var count = 0
-            let (outbox, now) = (try outbox(), clock.now())
-            try outbox.transaction {
+            let now = clock.now()
+            try writing { outbox in
                 for selection in try selections(query) { count += try outbox.upkeep.revive(selection, now: now) }
             }
             return count
@@ -307,6 +306,12 @@ extension LectureManager.Reports {
         let made = SQLiteOutbox(index: writer)
         openedOutbox = made
         return made
+    }
+
+    /// Runs a transaction of reports.
+    func writing<Result>(_ body: (SQLiteOutbox) throws -> Result) throws -> Result {
+        if isClosed { throw LectureError(.closing) }
+        return try index.transaction { try body($0.outbox) }
     }
 
     private func statisticsQueries() throws -> SQLiteContentQueries {

@@ -84,8 +84,9 @@ final class StreamService {
         let vault = try vault ?? makeVault()
         self.vault = vault
         let now = clock.now()
-        let place: StreamPlace = try index.transaction {
-            let (item, cipher) = try version(identity, key: key, validator: validator, vault, now: now)
+        let place: StreamPlace = try index.transaction { transaction in
+            let cache = transaction.streams
+            let (item, cipher) = try version(identity, key: key, validator: validator, vault, now: now, cache)
             try cache.use(item.id, by: session.owner, now: now)
             return StreamPlace(
                 item: item, cipher: cipher, owner: session.owner, files: files, blocks: try cache.blocks(of: item.id))
@@ -96,7 +97,8 @@ final class StreamService {
     }
 
     private func version(
-        _ identity: [UInt8], key: ContentKey, validator: Validator, _ vault: any ContentVault, now: Timestamp
+        _ identity: [UInt8], key: ContentKey, validator: Validator, _ vault: any ContentVault, now: Timestamp,
+        _ cache: SQLiteStreamCache
     ) throws -> (StreamItem, any ContentCipher) {
         if let known = try cache.current(identity), known.key == key,
             StreamVersion.isSame(known.validator, validator)
@@ -143,7 +145,9 @@ final class StreamService {
 
     /// Releases unused space.
     func releaseSpace(_ blocks: [StreamBlock]) throws {
-        try index.transaction { for block in blocks { try cache.remove(block) } }
+        try index.transaction { transaction in
+            for block in blocks { try transaction.streams.remove(block) }
+        }
     }
 
     /// Records which blocks were returned.
@@ -180,7 +184,8 @@ struct StreamCleaning {
 
     /// Ends the streams of killed programs.
     func dismissDead() throws {
-        try index.transaction {
+        try index.transaction { transaction in
+            let index = transaction.index
             for owner in try index.owners.all() where !locks.isAlive(owner) {
                 try index.owners.dismissOwner(owner, now: now)
             }

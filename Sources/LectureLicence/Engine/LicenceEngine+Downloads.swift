@@ -5,10 +5,15 @@ package import LectureModel
 /// ends with a row of the chain.
 extension LicenceEngine: DownloadLicensing {
     /// An open engine may record any source: ``open(accepting:)`` has refused a store of another device.
-    package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? { nil }
+    package func refusal(
+        of source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws -> LectureError? { nil }
 
     /// Records what a descriptor says about the licence.
-    package func recordSource(_ source: LicenceSource?, of key: ContentKey) throws {
+    package func recordSource(
+        _ source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws {
+        let ledger = try transaction.licences
         let old = try ledger.entry(key)
         guard let source else {
             guard let old, old.record == nil else { return }
@@ -24,8 +29,8 @@ extension LicenceEngine: DownloadLicensing {
 
     /// The state of the licence. Media of an ended licence may still be fetched: the verdict decides whether it plays,
     /// and a server may renew it. An untrusted one is granted again.
-    package func standing(of key: ContentKey) throws -> GrantStanding {
-        guard let entry = try ledger.entry(key) else { return .unneeded }
+    package func standing(of key: ContentKey, in transaction: any StoreTransaction) throws -> GrantStanding {
+        guard let entry = try transaction.licences.entry(key) else { return .unneeded }
         guard let record = entry.record, !record.isDeleted, entry.suspicion == nil else { return .due }
         return .granted
     }
@@ -34,12 +39,13 @@ extension LicenceEngine: DownloadLicensing {
     package func requestGrant(_ content: ContentID, key: ContentKey) { grant(content, key: key) }
 
     /// The media is complete: the callback must be notified (kind 2).
-    package func completed(_ key: ContentKey, now: Timestamp) throws {
+    package func completed(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws {
+        let ledger = try transaction.licences
         guard var entry = try ledger.entry(key), entry.record?.form == .callback, !entry.source.callbackURL.isEmpty
         else { return }
         try ledger.callbacks.add(key, kind: CallbackAnswer.Kind.completion.rawValue, now: now)
         addedCallback()
-        guard store.isStrict, !entry.owesCompletion else { return }
+        guard environment.isStrict, !entry.owesCompletion else { return }
         entry.owesCompletion = true
         try ledger.store(entry)
         changed()

@@ -20,7 +20,7 @@ extension LicenceEngine {
     ) throws -> LicenceEntry {
         var kept = LicenceEntry(key: key, source: LicenceSource())
         let anchor = try writing { transaction in
-            let old = try ledger.entry(key)
+            let old = try transaction.ledger.entry(key)
             if let old { kept = old }
             try transaction.requireCounting(signer, old, key)
             let counting = try transaction.countingKeys(old, key)
@@ -31,17 +31,17 @@ extension LicenceEngine {
                     .licenceFileRefused, detail: key.text, cause: "a licence that is as new or newer is stored already")
             }
             var record = LicenceRecord(form: .file, policy: file.policy, isVerified: true)
-            record.deviceThumbprint = file.thumbprint == nil && file.deviceKey == nil ? nil : store.device
+            record.deviceThumbprint = file.thumbprint == nil && file.deviceKey == nil ? nil : environment.device
             if isSame, let used = old?.record {
                 // The same licence again resets nothing, and does not become trusted by being imported again.
                 (record.countUsed, record.playTimeUsed) = (used.countUsed, used.playTimeUsed)
                 (record.wasSeenExpired, record.isForceExpired) = (used.wasSeenExpired, used.isForceExpired)
             } else {
-                kept.suspicion = try isUnsure(file, issued) ? old?.suspicion ?? .forged : nil
+                kept.suspicion = try isUnsure(file, issued, transaction) ? old?.suspicion ?? .forged : nil
             }
             kept.record = record
             (kept.token, kept.tokenID, kept.issued) = (token, file.identity ?? "", issued)
-            kept.grantingKeys = .afterFile(signer.thumbprint, counting, configured: store.verifier.signers)
+            kept.grantingKeys = .afterFile(signer.thumbprint, counting, configured: environment.verifier.signers)
             kept.granted = transaction.now
             (kept.attempts, kept.nextAttempt, kept.error) = (0, nil, nil)
             let isConfirmed = try confirmClock(issued, signer, &transaction)
@@ -62,16 +62,16 @@ extension LicenceEngine {
         throws -> Bool
     {
         guard let issued, LicenceTransaction.isPossible(issued),
-            try !ledger.hasLicence(forFilesOfOthersThan: signer.thumbprint, orUnknown: !signer.isConfigured)
+            try !transaction.ledger.hasLicence(forFilesOfOthersThan: signer.thumbprint, orUnknown: !signer.isConfigured)
         else { return false }
         return transaction.confirm(issued, within: nil)
     }
 
     /// Whether the use of a file is unknown: its row may have been lost when the store was rolled back or forged. A
     /// file that counts nothing, or that was issued after the finding, cannot be affected.
-    private func isUnsure(_ file: LicenceFile, _ issued: Timestamp?) throws -> Bool {
+    private func isUnsure(_ file: LicenceFile, _ issued: Timestamp?, _ transaction: LicenceTransaction) throws -> Bool {
         guard file.policy.countLimit != nil || file.policy.playTimeLimit != nil,
-            let finding = try ledger.newestFinding()
+            let finding = try transaction.ledger.newestFinding()
         else { return false }
         guard let issued, let found = finding.estimate ?? finding.proven else { return true }
         return issued <= found

@@ -15,11 +15,14 @@ extension LicenceEngine {
     /// - Throws: ``LectureError``: `storeCopied` for a store that must be settled first; a store's or a disk's code.
     @discardableResult
     package func open(accepting: Bool = false) throws -> LedgerFinding {
-        let anchor = try ports.anchors.anchor(of: store.id)
-        let finding = try ledger.inspect(against: anchor)
+        let anchor = try ports.anchors.anchor(of: environment.id)
+        let finding = try ports.store.read { try $0.licences.inspect(against: anchor) }
         guard let outlook = LedgerOutlook(finding, anchor, at: reading()) else { return finding }
-        if !accepting, try outlook.mustBeSettled(ledger) { throw LectureError(.storeCopied) }
-        let kept = try ledger.transaction {
+        if !accepting, try ports.store.read({ try outlook.mustBeSettled($0.licences) }) {
+            throw LectureError(.storeCopied)
+        }
+        let kept = try ports.store.transaction { transaction in
+            let ledger = try transaction.licences
             if let suspicion = outlook.suspicion {
                 try ledger.suspectAll(suspicion)
             } else {
@@ -27,22 +30,22 @@ extension LicenceEngine {
             }
             return try ledger.append(outlook.time.row, source: outlook.suspicion == nil ? .clocks : .finding)
         }
-        try ports.anchors.keep(kept, of: store.id)
+        try ports.anchors.keep(kept, of: environment.id)
         guard case .suspect(let doubt, _) = finding else { return finding }
         inbox.post(.suspected(doubt))
         return finding
     }
 
     private func reading() -> ClockReading {
-        ClockReading(wall: ports.clock.now(), boot: ports.clock.boot(), bootID: store.bootID)
+        ClockReading(wall: ports.clock.now(), boot: ports.clock.boot(), bootID: environment.bootID)
     }
 
     /// The thumbprints of all configured keys.
-    package var configuredKeys: GrantingKeys { store.verifier.signers }
+    package var configuredKeys: GrantingKeys { environment.verifier.signers }
 
     /// The time, as far as it can be trusted. Nothing is stored.
     ///
     /// - Returns: the time.
     /// - Throws: ``LectureError``: a store's code.
-    package func time() throws -> TrustedTime { try look().time.time }
+    package func time() throws -> TrustedTime { try looking(\.time.time) }
 }

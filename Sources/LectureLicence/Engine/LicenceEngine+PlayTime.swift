@@ -63,7 +63,7 @@ extension LicenceEngine {
     /// - Throws: ``LectureError``: a store's code.
     package func refundPlayTime(_ key: ContentKey, _ time: Duration, of grant: PlayCharge.Grant) throws {
         let anchor = try writing { transaction in
-            guard var entry = try ledger.entry(key), var record = entry.record, entry.suspicion == nil,
+            guard var entry = try transaction.ledger.entry(key), var record = entry.record, entry.suspicion == nil,
                 PlayCharge.Grant(entry) == grant
             else { return }
             record.playTimeUsed = max(.zero, record.playTimeUsed - max(.zero, time))

@@ -10,9 +10,11 @@ extension LicenceEngine {
     /// - Returns: the verdict.
     /// - Throws: ``LectureError``: a store's code.
     package func judge(_ key: ContentKey, forPlay isForPlay: Bool) throws -> LicenceVerdict {
-        let now = try look()
-        let (entry, verdict) = try now.judged(key, isChecked: isPermitted(key, at: now.boot))
-        guard isForPlay, let entry, now.hasSeenEnd(entry) else { return verdict }
+        let (verdict, hasSeenEnd) = try looking { now in
+            let (entry, verdict) = try now.judged(key, isChecked: isPermitted(key, at: now.boot))
+            return (verdict, entry.map { now.hasSeenEnd($0) } ?? false)
+        }
+        guard isForPlay, hasSeenEnd else { return verdict }
         keepSoon(try writing { try $0.rememberEnd(key) })
         return verdict
     }
@@ -53,10 +55,10 @@ extension LicenceEngine {
         _ anchor: LedgerAnchor, of key: ContentKey, orGiveBack change: (inout LicenceRecord) -> Void
     ) throws {
         do throws(LectureError) {
-            try ports.anchors.keep(anchor, of: store.id)
+            try ports.anchors.keep(anchor, of: environment.id)
         } catch {
             let next = try writing { transaction in
-                guard var entry = try ledger.entry(key), var record = entry.record else { return }
+                guard var entry = try transaction.ledger.entry(key), var record = entry.record else { return }
                 change(&record)
                 entry.record = record
                 try transaction.keep(entry)
@@ -78,7 +80,7 @@ extension LicenceEngine {
     package func addPlayTime(_ key: ContentKey, media: Duration, running: Duration) throws -> Duration? {
         var left: Duration?
         let anchor = try writing { transaction in
-            guard var entry = try ledger.entry(key), var record = entry.record else { return }
+            guard var entry = try transaction.ledger.entry(key), var record = entry.record else { return }
             let time = record.policy.playTimeUnit == .media ? media : running
             record.playTimeUsed += max(.zero, time)
             entry.record = record

@@ -12,8 +12,8 @@ package import LectureModel
 package final class LicenceEngine {
     /// Everything outside the rules.
     package struct Ports {
-        /// The stored licences.
-        package var ledger: any LicenceLedger
+        /// The store's writer.
+        package var store: any StoreWriter
         /// The lectures that the licences are for.
         package var contents: any LicensedContents
         /// Carries out HTTP exchanges.
@@ -31,18 +31,18 @@ package final class LicenceEngine {
 
         /// Collects the ports.
         package init(
-            ledger: any LicenceLedger, contents: any LicensedContents, transport: any Transport,
+            store: any StoreWriter, contents: any LicensedContents, transport: any Transport,
             verifier: any AnswerVerifier, anchors: any AnchorKeeper, clock: any LectureClock,
             random: any RandomSource, offload: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
         ) {
-            (self.ledger, self.contents, self.transport) = (ledger, contents, transport)
+            (self.store, self.contents, self.transport) = (store, contents, transport)
             (self.verifier, self.anchors, self.clock) = (verifier, anchors, clock)
             (self.random, self.offload) = (random, offload)
         }
     }
 
     let ports: Ports
-    let store: LicenceStore
+    let environment: LicenceEnvironment
     private let loop: Loop
     private let runner: Runner<LicenceMachine>
     private let exchanges: ExchangePerformer
@@ -53,7 +53,6 @@ package final class LicenceEngine {
     private var hasChanges = false
     /// Takes events from any thread.
     package var inbox: Inbox<LicenceEvent> { runner.inbox }
-    var ledger: any LicenceLedger { ports.ledger }
 
     /// Creates an engine. Nothing happens before ``start()``, except ``open(accepting:)``.
     ///
@@ -67,9 +66,10 @@ package final class LicenceEngine {
         ports: Ports, settings: LicenceSettings, owner: OwnerID, inbox: Inbox<LicenceEvent>, in loop: Loop
     ) {
         (self.ports, self.loop, permitLifetime) = (ports, loop, settings.permitLifetime)
-        store = LicenceStore(ports, settings)
+        environment = LicenceEnvironment(ports, settings)
         // After the downloads, which record where licences come from.
-        runner = Runner(LicenceMachine(settings, owner: owner), store: store, inbox: inbox, rank: 1)
+        runner = Runner(
+            LicenceMachine(settings, owner: owner), environment: environment, inbox: inbox, rank: 1)
         exchanges = ExchangePerformer(ports.transport, clock: ports.clock) { inbox.post(.answered($0, $1)) }
     }
 
@@ -136,7 +136,7 @@ package final class LicenceEngine {
         case .exchange(let effect): exchanges.perform(effect)
         case .followRemovals: ports.contents.followRemovals()
         case .keepAnchor(let anchor):
-            ports.offload { [anchors = ports.anchors, id = store.id, inbox] in
+            ports.offload { [anchors = ports.anchors, id = environment.id, inbox] in
                 do throws(LectureError) {
                     try anchors.keep(anchor, of: id)
                     inbox.post(.anchored(nil))
@@ -149,15 +149,23 @@ package final class LicenceEngine {
 
     // MARK: Decided at once
 
-    /// Looks at the licences without changing any.
-    func look() throws -> LicenceTransaction { try store.begin(ports.clock) }
+    /// Looks at the licences without changing any, on one snapshot.
+    ///
+    /// - Returns: what `body` returns.
+    func looking<Result>(_ body: (LicenceTransaction) throws -> Result) throws -> Result {
+        try ports.store.read { try body(try begin($0)) }
+    }
+
+    private func begin(_ transaction: any StoreTransaction) throws -> LicenceTransaction {
+        try LicenceStore(environment, transaction).begin(ports.clock)
+    }
 
     /// Runs `body` in a transaction of its own, which ends with a row of the chain if one is due.
     ///
     /// - Returns: the matching anchor, when a row was appended.
     func writing(_ body: (inout LicenceTransaction) throws -> Void) throws -> LedgerAnchor? {
-        try ledger.transaction {
-            var transaction = try store.begin(ports.clock)
+        try ports.store.transaction { rows in
+            var transaction = try begin(rows)
             try body(&transaction)
             return try transaction.end(ports.random.next)
         }
@@ -165,7 +173,7 @@ package final class LicenceEngine {
 
     /// Stores an anchor, and waits for it: without it, an older store could be put back after a kill.
     func keepNow(_ anchor: LedgerAnchor?) throws {
-        if let anchor { try ports.anchors.keep(anchor, of: store.id) }
+        if let anchor { try ports.anchors.keep(anchor, of: environment.id) }
     }
 
     /// Stores an anchor soon, after the next step.
@@ -178,7 +186,7 @@ package final class LicenceEngine {
     // MARK: Changed by others
 
     /// A transaction that is still open has changed licences. A step's own transaction then ends with a row of the
-    /// chain; another one ends with ``appendChanges()``.
+    /// chain; another one ends with ``appendChanges(_:)``.
     func changed() {
         if loop.isInStep { runner.pass(.licencesChanged) } else { hasChanges = true }
     }
@@ -190,11 +198,12 @@ package final class LicenceEngine {
 
     /// Ends a transaction outside the steps: appends a row to the chain if licences were changed in it.
     ///
+    /// - Parameter transaction: the rows.
     /// - Returns: the matching anchor, for ``keepSoon(_:)`` after the commit; nil without a change.
     /// - Throws: ``LectureError``: a store's or a disk's code.
-    package func appendChanges() throws -> LedgerAnchor? {
+    package func appendChanges(_ transaction: any StoreTransaction) throws -> LedgerAnchor? {
         defer { hasChanges = false }
-        return hasChanges ? try look().append(ports.random.next) : nil
+        return hasChanges ? try begin(transaction).append(ports.random.next) : nil
     }
 
     /// Such a transaction was rolled back.

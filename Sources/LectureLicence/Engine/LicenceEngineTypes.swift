@@ -255,3 +255,14 @@ package struct RenewalTally: Hashable, Sendable {
     /// Makes an empty value.
     package init() {}
 }
+
+extension LectureError.Code {
+    /// Whether it is a licence server's own answer.
+    var isServersRefusal: Bool {
+        switch self {
+        case .grantRefused, .completionRefused, .playRefused, .licenceDeleted, .licenceForceExpired, .sessionMismatch:
+            true
+        default: false
+        }
+    }
+}

@@ -76,10 +76,10 @@ extension LicenceMachine {
     }
 
     private mutating func orderRemoval(_ key: ContentKey, _ step: inout Step<Self>) throws {
-        if try step.store.contents.content(key) == nil {
+        if try step.store.content(key) == nil {
             step.notices.append(.event(.licenceDeleted(key)))
         } else {
-            if try step.store.contents.orderRemoval(key, now: step.now) { step.effects.append(.followRemovals) }
+            if try step.store.orderRemoval(key, now: step.now) { step.effects.append(.followRemovals) }
             removals.order(key)
         }
     }
@@ -184,7 +184,7 @@ extension LicenceMachine {
         switch asked.purpose {
         case .check:
             guard let error else { return step.notices.append(.checked(asked.key, .permitted)) }
-            let isAnswer = Self.refusals.contains(error.code)
+            let isAnswer = error.code.isServersRefusal
             step.notices.append(.checked(asked.key, isAnswer ? .refused(error) : .unreachable(error)))
         case .grant(let content):
             if error == nil { step.notices.append(.event(.licenceGranted(asked.key))) }
@@ -194,7 +194,7 @@ extension LicenceMachine {
         case .pendingCallback(let callback):
             callbacks.held[callback.id] = nil
             // Refused permanently, or no server to notify; unanswered callbacks are retried forever.
-            if let error, !Self.refusals.contains(error.code), error.code != .licenceMissing {
+            if let error, !error.code.isServersRefusal, error.code != .licenceMissing {
                 let delay = Self.callbackBackoff.delay(failures: callback.attempts + 1, random: step.random())
                 return try postponeCallback(callback, error, attempts: callback.attempts + 1, by: delay, &step)
             }
@@ -202,11 +202,6 @@ extension LicenceMachine {
             if let error { step.notices.append(.event(.trouble(error))) }
         }
     }
-
-    /// The errors that are a server's own answer.
-    private static let refusals: Set<LectureError.Code> = [
-        .grantRefused, .completionRefused, .playRefused, .licenceDeleted, .licenceForceExpired, .sessionMismatch,
-    ]
 
     /// Postpones an item: it is not done, and no request is made for it before then.
     mutating func postpone(_ asked: Asked, _ error: LectureError, by delay: Duration, _ step: inout Step<Self>) throws {

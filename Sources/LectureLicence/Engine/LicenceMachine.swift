@@ -17,6 +17,8 @@ package struct LicenceMachine: StateMachine {
     package typealias Effect = LicenceEffect
     /// Results.
     package typealias Notice = LicenceNotice
+    /// What is needed besides the rows.
+    package typealias Environment = LicenceEnvironment
     /// The stored licences.
     package typealias Store = LicenceStore
     /// The time, and what is added to the chain.
@@ -61,6 +63,11 @@ package struct LicenceMachine: StateMachine {
 
     /// Never: a callback or a licence of another process may be due.
     package var isIdle: Bool { false }
+
+    /// The rows of licences.
+    package static func store(
+        _ environment: LicenceEnvironment, in transaction: any StoreTransaction
+    ) throws -> LicenceStore { try LicenceStore(environment, transaction) }
 
     /// Reads the time.
     package static func begin(

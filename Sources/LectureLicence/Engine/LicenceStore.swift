@@ -1,11 +1,9 @@
 import LectureFormats
 package import LectureModel
 
-/// The stored licences, and what is needed to judge and change them: the lectures, the anchor outside the store, and
-/// whose signatures count.
-package struct LicenceStore {
-    /// The rows.
-    package let ledger: any LicenceLedger
+/// What is needed besides the rows to judge and change licences: the lectures, the anchor outside the store, and whose
+/// signatures count.
+package struct LicenceEnvironment {
     let contents: any LicensedContents
     let anchors: any AnchorKeeper
     let verifier: any AnswerVerifier
@@ -18,11 +16,25 @@ package struct LicenceStore {
     let hasOwnAuthority: Bool
 
     init(_ ports: LicenceEngine.Ports, _ settings: LicenceSettings) {
-        (ledger, contents) = (ports.ledger, ports.contents)
-        (anchors, verifier) = (ports.anchors, ports.verifier)
+        (contents, anchors, verifier) = (ports.contents, ports.anchors, ports.verifier)
         (id, device, bootID) = (settings.store, settings.device, settings.bootID)
         (isStrict, hasOwnAuthority) = (settings.isStrict, settings.hasOwnAuthority)
     }
+}
+
+/// The stored licences, and the lectures that they are for, within one transaction.
+package struct LicenceStore {
+    /// The rows.
+    package let ledger: any LicenceLedger
+    let environment: LicenceEnvironment
+    private let transaction: any StoreTransaction
+
+    init(_ environment: LicenceEnvironment, _ transaction: any StoreTransaction) throws {
+        (self.environment, self.transaction, ledger) = (environment, transaction, try transaction.licences)
+    }
+
+    var anchors: any AnchorKeeper { environment.anchors }
+    var verifier: any AnswerVerifier { environment.verifier }
 
     /// Begins a transaction, or a look at the licences that changes nothing.
     ///
@@ -33,6 +45,23 @@ package struct LicenceStore {
     func begin(_ clock: any LectureClock) throws -> LicenceTransaction {
         let newest = try ledger.newestTime()
         return try LicenceTransaction(self, newest: newest, now: clock.now(), boot: clock.boot())
+    }
+
+    // MARK: Lectures
+
+    /// A lecture; nil when it does not exist.
+    func content(_ key: ContentKey) throws -> ContentPresence? {
+        try environment.contents.content(key, in: transaction)
+    }
+
+    /// Binds the key of a lecture's licensed media to the granting keys of its licence.
+    func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
+        try environment.contents.bind(key, to: keys, in: transaction)
+    }
+
+    /// Requests the removal of a lecture; whether that is news.
+    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
+        try environment.contents.orderRemoval(key, now: now, in: transaction)
     }
 }
 
@@ -61,7 +90,7 @@ package struct LicenceTransaction {
     /// - Throws: ``LectureError`` of the anchors, for a ledger without a row.
     init(_ store: LicenceStore, newest: TimeRow?, now: Timestamp, boot: BootInstant) throws {
         (self.store, self.now, self.boot) = (store, now, boot)
-        reading = ClockReading(wall: now, boot: boot, bootID: store.bootID)
+        reading = ClockReading(wall: now, boot: boot, bootID: store.environment.bootID)
         isFirst = newest == nil
         if let newest {
             time = TimeLedger(newest)
@@ -85,7 +114,7 @@ package struct LicenceTransaction {
     func append(_ random: () -> UInt64) throws -> LedgerAnchor {
         guard isFirst else { return try ledger.append(time.row, source: source) }
         let first = LedgerAnchor.beforeFirst((0..<4).flatMap { _ in random().bigEndianBytes })
-        try store.anchors.keep(first, of: store.id)
+        try store.anchors.keep(first, of: store.environment.id)
         return try ledger.append(time.row, source: source, after: first)
     }
 
@@ -108,19 +137,19 @@ package struct LicenceTransaction {
         _ key: ContentKey, isChecked: Bool = false
     ) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
         let entry = try ledger.entry(key)
-        let content = try store.contents.content(key)
+        let content = try store.content(key)
         // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
         let isSealed = try content.flatMap { try ledger.contentKeys.key($0.id) }?.purpose == .licensed
         var facts = LicenceVerdict.Facts(
             licence: entry?.record, isLicensed: entry != nil || isSealed,
-            isMediaComplete: content?.isComplete ?? false, time: time.time, deviceThumbprint: store.device,
+            isMediaComplete: content?.isComplete ?? false, time: time.time, deviceThumbprint: store.environment.device,
             isCheckedForThisPlay: isChecked)
         facts.suspicion = entry?.suspicion
         facts.isSealedElsewhere = content?.isSealedElsewhere ?? false
         facts.isGrantedElsewhere = entry?.isGrantedElsewhere(content?.grantingKeys) ?? false
-        facts.owesCompletion = store.isStrict && entry?.owesCompletion ?? false
+        facts.owesCompletion = store.environment.isStrict && entry?.owesCompletion ?? false
         // Lectures without a licence are played without a record.
-        facts.isAnchorUnwritable = entry?.record != nil && store.anchors.obstacle(of: store.id) != nil
+        facts.isAnchorUnwritable = entry?.record != nil && store.anchors.obstacle(of: store.environment.id) != nil
         return (entry, LicenceVerdict.judge(facts))
     }
 

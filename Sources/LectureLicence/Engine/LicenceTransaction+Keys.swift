@@ -13,7 +13,7 @@ extension LicenceTransaction {
     /// - Returns: the keys; nil where nothing has granted it yet.
     /// - Throws: ``LectureError``: a store's code.
     func countingKeys(_ entry: LicenceEntry?, _ key: ContentKey) throws -> GrantingKeys? {
-        guard let bound = try store.contents.content(key)?.grantingKeys else { return entry?.grantingKeys }
+        guard let bound = try store.content(key)?.grantingKeys else { return entry?.grantingKeys }
         guard let entry, entry.suspicion == nil, let own = entry.grantingKeys else { return bound }
         return own.common(with: bound)
     }
@@ -21,7 +21,7 @@ extension LicenceTransaction {
     /// Stores a licence that was just granted or renewed, and binds the key of its media to its granting keys.
     mutating func keepGrant(_ entry: LicenceEntry) throws {
         try keep(entry)
-        if let keys = entry.grantingKeys { try store.contents.bind(entry.key, to: keys) }
+        if let keys = entry.grantingKeys { try store.bind(entry.key, to: keys) }
     }
 
     /// The licences of an exchange for which its answer does not count: they were granted under another key. An answer

@@ -49,7 +49,7 @@ extension LicenceTransaction {
     /// A second opinion about the clock. A row is appended only where it says something new: downloads have many
     /// responses.
     private mutating func witness(_ date: Timestamp) {
-        if store.hasOwnAuthority { return }
+        if store.environment.hasOwnAuthority { return }
         let before = time.row
         time.witness(date, at: reading)
         let row = time.row

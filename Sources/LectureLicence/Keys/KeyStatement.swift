@@ -77,7 +77,7 @@ extension LicenceEngine {
         var changed = 0
         var page: [ContentKey] = []
         let anchor = try writing { transaction in
-            page = try ledger.contentKeys.keys(coveredBy: signer, after: last, limit: Self.keyChangesAtOnce)
+            page = try transaction.ledger.contentKeys.keys(coveredBy: signer, after: last, limit: Self.keyChangesAtOnce)
             for key in page where statement.contents?.contains(key) ?? true {
                 if try changeKeys(of: key, from: signer, to: statement.newKeys, &transaction) { changed += 1 }
             }
@@ -92,21 +92,21 @@ extension LicenceEngine {
     /// - Returns: whether a licence, or the key of a lecture's media, names it.
     /// - Throws: ``LectureError``: a store's code.
     package func hasLicences(coveredBy signer: String) throws -> Bool {
-        try !ledger.contentKeys.keys(coveredBy: signer, after: nil, limit: 1).isEmpty
+        try ports.store.read { try !$0.licences.contentKeys.keys(coveredBy: signer, after: nil, limit: 1).isEmpty }
     }
 
     private func changeKeys(
         of key: ContentKey, from signer: String, to names: [String], _ transaction: inout LicenceTransaction
     ) throws -> Bool {
-        let bound = try ports.contents.content(key)?.grantingKeys?.replacing(signer, by: names)
+        let bound = try transaction.store.content(key)?.grantingKeys?.replacing(signer, by: names)
         var own: GrantingKeys?
-        if var entry = try ledger.entry(key), let next = entry.grantingKeys?.replacing(signer, by: names) {
+        if var entry = try transaction.ledger.entry(key), let next = entry.grantingKeys?.replacing(signer, by: names) {
             entry.grantingKeys = next
             try transaction.keep(entry)
             if entry.suspicion == nil { own = next }
         }
         // A row that is not trusted, or was lost, does not decide what the key of the media is bound to.
-        if let keys = bound ?? own { try ports.contents.bind(key, to: keys) }
+        if let keys = bound ?? own { try transaction.store.bind(key, to: keys) }
         return bound != nil || own != nil
     }
 }

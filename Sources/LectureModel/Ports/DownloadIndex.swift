@@ -33,8 +33,6 @@ package protocol DownloadIndex: AnyObject {
     /// URLs, attempts and servers.
     var servers: Servers { get }
 
-    /// Runs `body` as one durable transaction (`BEGIN IMMEDIATE`, WAL, `synchronous=FULL`); rolls back when it throws.
-    func transaction<Result>(_ body: () throws -> Result) throws -> Result
     /// Changes when another connection has committed (`PRAGMA data_version`).
     func dataVersion() throws -> Int64
     /// Whether a file may be deleted because no row names it. Rows are committed before their files are created and

@@ -11,7 +11,7 @@ package enum GrantStanding: Sendable, Hashable {
 }
 
 /// The licence interface of downloads: a lecture is downloaded only after its callback has granted it. Confined to the
-/// executor of the store's writer; called inside the engine's transactions.
+/// executor of the store's writer. What concerns rows names the transaction, in which it also writes.
 package protocol DownloadLicensing: AnyObject {
     /// Whether a descriptor's licence may be recorded at all; checked before anything else of it is stored, so that no
     /// lecture is left behind that needs a licence without recording it.
@@ -19,18 +19,22 @@ package protocol DownloadLicensing: AnyObject {
     /// - Parameters:
     ///   - source: where the licence comes from; nil when none is needed.
     ///   - key: the lecture.
+    ///   - transaction: the rows.
     /// - Returns: nil when it may be recorded; else why not.
     /// - Throws: ``LectureError`` of the store.
-    func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError?
+    func refusal(
+        of source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws -> LectureError?
     /// Records a descriptor's licence source; nil removes the need for a licence, unless one was granted.
     ///
     /// - Parameters:
     ///   - source: where the licence comes from.
     ///   - key: the lecture.
+    ///   - transaction: the rows.
     /// - Throws: ``LectureError`` of the store.
-    func recordSource(_ source: LicenceSource?, of key: ContentKey) throws
+    func recordSource(_ source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction) throws
     /// The state of the licence.
-    func standing(of key: ContentKey) throws -> GrantStanding
+    func standing(of key: ContentKey, in transaction: any StoreTransaction) throws -> GrantStanding
     /// Asks the callback. The result arrives as an event of the engine, also when the server could not be reached.
     /// Called after the commit.
     ///
@@ -39,5 +43,5 @@ package protocol DownloadLicensing: AnyObject {
     ///   - key: its key.
     func requestGrant(_ content: ContentID, key: ContentKey)
     /// Records, in the transaction that completes the media, that the callback is to be notified (kind 2).
-    func completed(_ key: ContentKey, now: Timestamp) throws
+    func completed(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws
 }

@@ -119,9 +119,6 @@ package protocol LicenceLedger: AnyObject {
     /// The keys of sealed files.
     var contentKeys: Keys { get }
 
-    /// Runs `body` as one durable transaction.
-    func transaction<Result>(_ body: () throws -> Result) throws -> Result
-
     // MARK: The chain
 
     /// Checks the whole ledger against its codes and the anchor: every licence's code, their sum, the newest rows of

@@ -17,32 +17,35 @@ package struct ContentPresence: Hashable, Sendable {
     package init(id: ContentID, isComplete: Bool) { (self.id, self.isComplete) = (id, isComplete) }
 }
 
-/// The lectures as the licence engine sees them. Confined to the executor of the store's writer and on its connection:
-/// called inside the ledger's transactions.
+/// The lectures as the licence engine sees them. Confined to the executor of the store's writer.
 package protocol LicensedContents: AnyObject {
     /// A lecture.
     ///
-    /// - Parameter key: its key.
+    /// - Parameters:
+    ///   - key: its key.
+    ///   - transaction: the rows.
     /// - Returns: nil when it does not exist.
     /// - Throws: ``LectureError``.
-    func content(_ key: ContentKey) throws -> ContentPresence?
+    func content(_ key: ContentKey, in transaction: any StoreTransaction) throws -> ContentPresence?
     /// Binds the key of a lecture's licensed media to the granting keys of its licence, in the transaction that stores
     /// them. Without such media, or with media of another device, nothing happens.
     ///
     /// - Parameters:
     ///   - key: the lecture.
     ///   - keys: the granting keys.
+    ///   - transaction: the rows.
     /// - Throws: ``LectureError``.
-    func bind(_ key: ContentKey, to keys: GrantingKeys) throws
+    func bind(_ key: ContentKey, to keys: GrantingKeys, in transaction: any StoreTransaction) throws
     /// Requests the removal of a lecture, as ordered by its licence server; the downloads delete the files. A missing
     /// lecture is ignored.
     ///
     /// - Parameters:
     ///   - key: the lecture.
     ///   - now: the wall clock.
+    ///   - transaction: the rows.
     /// - Returns: whether that is news: ``followRemovals()`` is then called after the commit.
     /// - Throws: ``LectureError``.
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool
+    func orderRemoval(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws -> Bool
     /// Has the downloads delete the lectures whose removal was requested. Called after the commit.
     func followRemovals()
 }

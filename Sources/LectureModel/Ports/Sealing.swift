@@ -185,8 +185,11 @@ package protocol ContentSealing: AnyObject {
     /// - Parameters:
     ///   - item: the lecture.
     ///   - role: of the resource.
+    ///   - transaction: the rows.
     /// - Returns: nil when such files are kept in clear.
     /// - Throws: ``LectureError``: `sealedElsewhere`, `sealRequired`, `deviceKeyRefused`, `cryptography`, a store's
     ///   code.
-    func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)?
+    func cipher(
+        for item: ItemRecord, role: ResourceRole, in transaction: any StoreTransaction
+    ) throws -> (any ContentCipher)?
 }

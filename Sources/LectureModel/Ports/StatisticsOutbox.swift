@@ -3,9 +3,6 @@
 ///
 /// docs/statistics.md describes what is stored when, and what each number means.
 package protocol StatisticsOutbox: AnyObject {
-    /// Runs `body` as one durable transaction.
-    func transaction<Result>(_ body: () throws -> Result) throws -> Result
-
     // MARK: Targets
 
     /// All targets, by their numbers.

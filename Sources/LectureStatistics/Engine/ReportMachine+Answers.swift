@@ -92,7 +92,7 @@ extension ReportMachine {
             targets[inFlightBatch.target]?.encoding = ""
             newID = maker.functions.newID()
         } else {
-            if verdict == .split { lowerLimit(inFlightBatch) }
+            if verdict == .split { targets[inFlightBatch.target]?.lowerLimit(refused: inFlightBatch) }
             switch inFlightBatch.bisection.take(verdict) {
             case .delivered(let reports):
                 try step.store.settle(inFlightBatch.id, reports, dead: nil, answer: answer, now: step.now)
@@ -123,14 +123,6 @@ extension ReportMachine {
         guard isOurs else { return }
         inFlightBatch.take(made)
         inFlightBatches[inFlightBatch.id] = inFlightBatch
-    }
-
-    /// Lowers the size limit, so that bodies as large as the refused one are not made again.
-    private mutating func lowerLimit(_ inFlightBatch: InFlightBatchWork) {
-        guard inFlightBatch.frozen.reports.count > 1, let target = targets[inFlightBatch.target] else { return }
-        let limits = target.limits.lowered(refused: inFlightBatch.rawBytes)
-        targets[inFlightBatch.target]?.limits = limits
-        targets[inFlightBatch.target]?.bytesLimit = max(1, limits.bytes)
     }
 
     /// Marks reports dead; what they made unnecessary counts again.

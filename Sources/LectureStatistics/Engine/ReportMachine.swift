@@ -17,6 +17,8 @@ package struct ReportMachine: StateMachine {
     package typealias Effect = ExchangeEffect
     /// Results.
     package typealias Notice = ReportNotice
+    /// Nothing.
+    package typealias Environment = Void
     /// The stored reports and requests.
     package typealias Store = any StatisticsOutbox
 
@@ -60,6 +62,11 @@ package struct ReportMachine: StateMachine {
 
     /// The requests that run.
     package var traffic: OriginBudgets { OriginBudgets(targets.values.map { ($0.origin, $0.pacer) }) }
+
+    /// The rows of reports.
+    package static func store(_: Void, in transaction: any StoreTransaction) throws -> any StatisticsOutbox {
+        try transaction.reports
+    }
 
     /// Whether no order works or waits to.
     package var isIdle: Bool {

@@ -162,6 +162,13 @@ struct TargetWork {
         idle = nil
     }
 
+    /// Lowers the size limit, so that bodies as large as the refused one are not made again.
+    mutating func lowerLimit(refused inFlightBatch: InFlightBatchWork) {
+        guard inFlightBatch.frozen.reports.count > 1 else { return }
+        limits = limits.lowered(refused: inFlightBatch.rawBytes)
+        bytesLimit = max(1, limits.bytes)
+    }
+
     /// Whether an order abandons it: until an operator resolves the cause, or for longer than the order waits.
     func isAbandoned(by order: SendOrder, at boot: BootInstant, besides others: OriginShare) -> Bool {
         suspension != nil || streak.count >= max(1, order.attempts)

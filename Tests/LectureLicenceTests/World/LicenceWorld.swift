@@ -9,22 +9,19 @@ import Testing
 
 /// The lectures of the store, as far as licences go; the test sets which are complete.
 final class WorldContents: LicensedContents {
-    let index: SQLiteDownloadIndex
     var ids: [ContentKey: ContentID] = [:]
     var incomplete: Set<ContentKey> = []
     var sealedElsewhere: Set<ContentKey> = []
     /// How often the downloads were to follow ordered removals.
     private(set) var followed = 0
-    /// Where the keys of media are, and what opens them.
-    private let ledger: SQLiteLicenceLedger
+    /// What opens the keys of media.
     private let vault: DeviceVault
 
-    init(index: SQLiteDownloadIndex, ledger: SQLiteLicenceLedger, vault: DeviceVault) {
-        (self.index, self.ledger, self.vault) = (index, ledger, vault)
-    }
+    init(vault: DeviceVault) { self.vault = vault }
 
-    func content(_ key: ContentKey) throws -> ContentPresence? {
+    func content(_ key: ContentKey, in transaction: any StoreTransaction) throws -> ContentPresence? {
         guard let id = ids[key] else { return nil }
+        let ledger = try SQLiteTransaction.rows(transaction).ledger
         var presence = ContentPresence(id: id, isComplete: !incomplete.contains(key))
         let stored = try ledger.contentKeys.key(id)
         let opens = try stored.map { try vault.opens($0) } ?? true
@@ -33,15 +30,16 @@ final class WorldContents: LicensedContents {
         return presence
     }
 
-    func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
+    func bind(_ key: ContentKey, to keys: GrantingKeys, in transaction: any StoreTransaction) throws {
+        let ledger = try SQLiteTransaction.rows(transaction).ledger
         guard let id = ids[key], let stored = try ledger.contentKeys.key(id), stored.purpose == .licensed,
             let bound = try vault.bind(stored, to: keys)
         else { return }
         try ledger.contentKeys.rewrap(of: key, stored, as: bound)
     }
 
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
-        try index.targets.setTargetState(key, .remove, now: now)
+    func orderRemoval(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws -> Bool {
+        try SQLiteTransaction.rows(transaction).index.targets.setTargetState(key, .remove, now: now)
     }
 
     func followRemovals() { followed += 1 }
@@ -92,7 +90,7 @@ final class LicenceWorld {
         let device = try DeviceKey.generate()
         (authenticator, vault) = (try LedgerAuthenticator(device), DeviceVault(device))
         ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
-        contents = WorldContents(index: index, ledger: ledger, vault: vault)
+        contents = WorldContents(vault: vault)
         server = FakeServer(clock: clock, seed: seed)
         randomness = SeededRandom(seed: seed &* 31)
         settings = LicenceSettings(
@@ -101,32 +99,33 @@ final class LicenceWorld {
         configure(&settings)
         anchors.set(.beforeFirst([UInt8](repeating: 0, count: 32)), of: settings.store)
         owner = try index.owners.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
-        (loop, downloads) = Self.loop(ledger, clock, randomness, isWoken, licences)
+        (loop, downloads) = Self.loop(index, clock, randomness, isWoken, licences)
         engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
+            index, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
         licences.engine = engine
     }
 
     private static func loop(
-        _ ledger: SQLiteLicenceLedger, _ clock: VirtualClock, _ randomness: SeededRandom, _ isWoken: Guarded<Bool>,
+        _ index: SQLiteDownloadIndex, _ clock: VirtualClock, _ randomness: SeededRandom, _ isWoken: Guarded<Bool>,
         _ store: DownloadsStore
     ) -> (Loop, Runner<Downloads>) {
         let loop = Loop(
             Loop.Ports(
                 clock: clock, random: randomness, numbers: TransferNumbers(),
-                transaction: { try ledger.transaction($0) }))
-        let downloads = Runner(Downloads(), store: store, inbox: Inbox(wake: { isWoken.withLock { $0 = true } }))
+                transaction: { try index.transaction($0) }))
+        let downloads = Runner(
+            Downloads(), environment: store, inbox: Inbox(wake: { isWoken.withLock { $0 = true } }))
         loop.add(downloads)
         return (loop, downloads)
     }
 
     private static func engine(
-        _ ledger: SQLiteLicenceLedger, _ contents: WorldContents, _ server: FakeServer, _ verifier: SecretVerifier,
+        _ index: SQLiteDownloadIndex, _ contents: WorldContents, _ server: FakeServer, _ verifier: SecretVerifier,
         _ anchors: MemoryAnchors, _ clock: VirtualClock, _ randomness: SeededRandom, _ settings: LicenceSettings,
         _ owner: OwnerID, _ isWoken: Guarded<Bool>, _ loop: Loop
     ) -> LicenceEngine {
         let ports = LicenceEngine.Ports(
-            ledger: ledger, contents: contents, transport: server, verifier: verifier, anchors: anchors,
+            store: index, contents: contents, transport: server, verifier: verifier, anchors: anchors,
             clock: clock, random: randomness, offload: { $0() })
         let engine = LicenceEngine(
             ports: ports, settings: settings, owner: owner, inbox: Inbox(wake: { isWoken.withLock { $0 = true } }),
@@ -138,14 +137,14 @@ final class LicenceWorld {
     /// Another process on the same store, with another owner.
     func another() throws -> LicenceProcess {
         let index = try SQLiteDownloadIndex(opening: location, now: clock.now())
-        let ledger = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
-        let contents = WorldContents(index: index, ledger: ledger, vault: vault)
+        _ = try SQLiteLicenceLedger(index: index, authenticator: authenticator)
+        let contents = WorldContents(vault: vault)
         contents.ids = self.contents.ids
         let owner = try index.owners.registerOwner(pid: 2, bootID: "boot", command: "test", now: clock.now())
         let woken = Guarded(false)
-        let (loop, _) = Self.loop(ledger, clock, randomness, woken, DownloadsStore())
+        let (loop, _) = Self.loop(index, clock, randomness, woken, DownloadsStore())
         let engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, woken, loop)
+            index, contents, server, verifier, anchors, clock, randomness, settings, owner, woken, loop)
         return LicenceProcess(engine: engine, index: index, isWoken: woken, loop: loop)
     }
 
@@ -153,9 +152,9 @@ final class LicenceWorld {
     func restart() throws {
         try index.owners.dismissOwner(owner, now: clock.now())
         owner = try index.owners.registerOwner(pid: 1, bootID: "boot", command: "test", now: clock.now())
-        (loop, downloads) = Self.loop(ledger, clock, randomness, isWoken, licences)
+        (loop, downloads) = Self.loop(index, clock, randomness, isWoken, licences)
         engine = Self.engine(
-            ledger, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
+            index, contents, server, verifier, anchors, clock, randomness, settings, owner, isWoken, loop)
         licences.engine = engine
         try engine.open()
     }
@@ -167,14 +166,14 @@ final class LicenceWorld {
     func licensed(
         _ name: String, url: String = LicenceWorld.url, _ change: (inout LicenceEntry) -> Void = { _ in }
     ) throws -> ContentKey {
-        try index.transaction { try add(name, url, change) }
-        _ = try ledger.transaction { try ledger.append(row(), source: .clocks) }
+        try index.transaction { _ in try add(name, url, change) }
+        _ = try index.transaction { _ in try ledger.append(row(), source: .clocks) }
         return ContentKey(stored: name)
     }
 
     /// Many of them, in one commit.
     func licensed(_ names: [String], _ change: (inout LicenceEntry, Int) -> Void = { _, _ in }) throws {
-        let anchor = try ledger.transaction {
+        let anchor = try index.transaction { _ in
             for (number, name) in names.enumerated() { try add(name, Self.url) { change(&$0, number) } }
             return try ledger.append(row(), source: .clocks)
         }
@@ -212,7 +211,7 @@ final class LicenceWorld {
         let key = try content(name)
         var source = LicenceSource()
         source.callbackURL = url
-        try change { try $0.recordSource(source, of: key) }
+        try change { try $0.recordSource(source, of: key, in: $1) }
         return (try #require(contents.ids[key]), key)
     }
 
@@ -235,12 +234,17 @@ final class LicenceWorld {
     }
 
     /// Changes licences as a transaction outside the steps does.
-    func change(_ body: (LicenceEngine) throws -> Void) throws {
-        let anchor = try ledger.transaction {
-            try body(engine)
-            return try engine.appendChanges()
+    func change(_ body: (LicenceEngine, any StoreTransaction) throws -> Void) throws {
+        let anchor = try index.transaction { transaction in
+            try body(engine, transaction)
+            return try engine.appendChanges(transaction)
         }
         engine.keepSoon(anchor)
+    }
+
+    /// The state of a licence as the downloads see it.
+    func standing(of key: ContentKey) throws -> GrantStanding {
+        try index.read { try engine.standing(of: key, in: $0) }
     }
 
     // MARK: Time
@@ -338,7 +342,12 @@ struct Downloads: StateMachine {
     }
 
     typealias Effect = Never
-    typealias Store = DownloadsStore
+    typealias Environment = DownloadsStore
+
+    struct Store {
+        weak var engine: LicenceEngine?
+        let transaction: any StoreTransaction
+    }
 
     enum Notice: StateMachineNotice {
         case failure(LectureError)
@@ -346,12 +355,15 @@ struct Downloads: StateMachine {
     }
 
     var isIdle: Bool { true }
+    static func store(_ environment: DownloadsStore, in transaction: any StoreTransaction) -> Store {
+        Store(engine: environment.engine, transaction: transaction)
+    }
     var traffic = OriginBudgets()
 
     mutating func handle(_ event: Event, _ step: inout Step<Self>) throws {
         switch event {
         case .source(let source, let key, let failure):
-            try step.store.engine?.recordSource(source, of: key)
+            try step.store.engine?.recordSource(source, of: key, in: step.store.transaction)
             if let failure { throw failure }
         case .traffic(let traffic): self.traffic = traffic
         }

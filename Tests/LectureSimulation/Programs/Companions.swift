@@ -62,7 +62,7 @@ final class Companions {
             store: try index.identity().uuid, device: authenticator.device, bootID: "world", playerID: "player",
             deviceName: "Linux")
         let ports = LicenceEngine.Ports(
-            ledger: ledger, contents: WorldLicences(index, followRemovals), transport: host.transport,
+            store: index, contents: WorldLicences(followRemovals), transport: host.transport,
             verifier: SecretVerifier(), anchors: partners.anchors, clock: world.clock,
             random: WorldRandom(world: world),
             offload: { work in world.after(.milliseconds(2), program: number, "keeps an anchor", work) })
@@ -75,7 +75,7 @@ final class Companions {
         reports = Runner(
             ReportMachine(
                 StatisticsSettings(bootID: "world"), functions, hash: { Array($0.prefix(32)) }, owner: host.owner),
-            store: outbox, inbox: inbox, rank: 2)
+            environment: (), inbox: inbox, rank: 2)
         performer = ExchangePerformer(host.transport, clock: world.clock) { inbox.post(.answered($0, $1)) }
         let finding = try licences.open()
         if case .suspect(let doubt, _) = finding { world.found("the ledger of licences is suspect: \(doubt)") }
@@ -151,19 +151,20 @@ final class Companions {
 
 /// The lectures as the licences see them. Media is not sealed in this world.
 private final class WorldLicences: LicensedContents {
-    private let index: SQLiteDownloadIndex
     private let follow: () -> Void
 
-    init(_ index: SQLiteDownloadIndex, _ follow: @escaping () -> Void) { (self.index, self.follow) = (index, follow) }
+    init(_ follow: @escaping () -> Void) { self.follow = follow }
 
-    func content(_ key: ContentKey) throws -> ContentPresence? {
-        try index.contents.item(key).map { ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil) }
+    func content(_ key: ContentKey, in transaction: any StoreTransaction) throws -> ContentPresence? {
+        try SQLiteTransaction.rows(transaction).index.contents.item(key).map {
+            ContentPresence(id: $0.id, isComplete: $0.currentVersion != nil)
+        }
     }
 
-    func bind(_ key: ContentKey, to keys: GrantingKeys) throws {}
+    func bind(_ key: ContentKey, to keys: GrantingKeys, in transaction: any StoreTransaction) throws {}
 
-    func orderRemoval(_ key: ContentKey, now: Timestamp) throws -> Bool {
-        try index.targets.setTargetState(key, .remove, now: now)
+    func orderRemoval(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws -> Bool {
+        try SQLiteTransaction.rows(transaction).index.targets.setTargetState(key, .remove, now: now)
     }
 
     func followRemovals() { follow() }

@@ -85,7 +85,7 @@ package final class Program {
             }
         }
         let ports = DownloadEngine.Ports(
-            index: index, transport: transport, files: ProgramFiles(place.disk, program: number),
+            transport: transport, files: ProgramFiles(place.disk, program: number),
             digests: place.disk.digests, clock: world.clock,
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
             licensing: companions?.licences ?? licensing, seals: place.seals)
@@ -97,7 +97,8 @@ package final class Program {
     private static func register(
         _ index: SQLiteDownloadIndex, _ number: Int, _ census: Census, _ now: Timestamp
     ) throws -> OwnerID {
-        try index.transaction {
+        try index.transaction { transaction in
+            let index = transaction.index
             for owner in try index.owners.all() where census.isDead(owner) {
                 try index.owners.dismissOwner(owner, now: now)
             }
@@ -110,7 +111,8 @@ package final class Program {
         if let lastCheck, world.boot - lastCheck < 2_000_000_000 { return }
         lastCheck = world.boot
         try? store.use {
-            try index.transaction {
+            try index.transaction { transaction in
+                let index = transaction.index
                 for other in try index.owners.all() where census.isDead(other) {
                     try index.owners.dismissOwner(other, now: world.now)
                 }

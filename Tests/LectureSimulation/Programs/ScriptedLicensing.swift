@@ -26,15 +26,17 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     }
 
     /// Every source may be recorded, unless the store is another device's.
-    package func refusal(of source: LicenceSource?, of key: ContentKey) throws -> LectureError? {
-        source == nil ? nil : otherDevice
-    }
+    package func refusal(
+        of source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws -> LectureError? { source == nil ? nil : otherDevice }
 
     /// Records where a licence comes from.
-    package func recordSource(_ source: LicenceSource?, of key: ContentKey) throws { sources[key] = source }
+    package func recordSource(
+        _ source: LicenceSource?, of key: ContentKey, in transaction: any StoreTransaction
+    ) throws { sources[key] = source }
 
     /// Due until it is answered.
-    package func standing(of key: ContentKey) throws -> GrantStanding {
+    package func standing(of key: ContentKey, in transaction: any StoreTransaction) throws -> GrantStanding {
         guard sources[key] != nil else { return .unneeded }
         if let otherDevice { return .refused(otherDevice) }
         return granted.contains(key) ? .granted : .due
@@ -51,7 +53,7 @@ package final class ScriptedLicensing: DownloadLicensing, @unchecked Sendable {
     }
 
     /// Records it.
-    package func completed(_ key: ContentKey, now: Timestamp) throws {
+    package func completed(_ key: ContentKey, now: Timestamp, in transaction: any StoreTransaction) throws {
         if sources[key] != nil { owed.append(key) }
     }
 }

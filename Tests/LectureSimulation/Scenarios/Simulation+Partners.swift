@@ -30,8 +30,7 @@ extension Simulation {
         var report = NewReport(record)
         report.takesNextSequence = true
         do {
-            let outbox = SQLiteOutbox(index: onlooker)
-            _ = try outbox.transaction { try outbox.add(report, now: world.now) }
+            _ = try onlooker.transaction { try $0.outbox.add(report, now: world.now) }
             reports.insert(id)
         } catch {
             later(1000) { [unowned self] in store(report: number) }

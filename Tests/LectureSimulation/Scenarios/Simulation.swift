@@ -244,7 +244,7 @@ package final class Simulation {
                 try watch.reported(reported, by: program)
             }
             _ = try program.store.use {
-                try program.index.transaction { try program.index.owners.joinUnfinished(program.run) }
+                try program.index.transaction { try $0.index.owners.joinUnfinished(program.run) }
             }
             programs.append(program)
         } catch {

@@ -16,6 +16,13 @@ package final class WorldSealing: ContentSealing {
     package init(isOn: Bool = false) { self.isOn = isOn }
 
     /// The same cipher for a lecture each time.
+    package func cipher(
+        for item: ItemRecord, role: ResourceRole, in transaction: any StoreTransaction
+    ) throws -> (any ContentCipher)? {
+        try cipher(for: item, role: role)
+    }
+
+    /// The same without rows, of which it needs none.
     package func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)? {
         if let failure { throw failure }
         let key = item.content.key

@@ -196,7 +196,7 @@ struct EngineAnswerTests {
     @Test func `a server that asked others to wait gets no reports either`() throws {
         let world = try SendWorld()
         try world.add("a")
-        let others = Runner(OtherTraffic(), store: (), inbox: Inbox(wake: {}), rank: 9)
+        let others = Runner(OtherTraffic(), environment: (), inbox: Inbox(wake: {}), rank: 9)
         world.process.loop.add(others)
         var (share, budgets) = (OriginShare(), OriginBudgets())
         share.waitUntil = world.clock.boot() + .seconds(600)
@@ -277,7 +277,8 @@ private struct OtherTraffic: StateMachine {
     }
 
     typealias Effect = Never
-    typealias Store = Void
+
+    static func store(_: Void, in _: any StoreTransaction) {}
 
     var traffic = OriginBudgets()
     var isIdle: Bool { true }

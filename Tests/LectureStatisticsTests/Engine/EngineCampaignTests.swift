@@ -168,8 +168,10 @@ struct EngineCampaignTests {
         world.lms.behave { _, _ in .good }
         var selection = ReportSelection()
         selection.states = [.dead]
-        let outbox = world.process.outbox
-        #expect(try outbox.transaction { try outbox.upkeep.revive(selection, now: world.clock.now()) } == poison.count)
+        let revived = try world.process.index.transaction {
+            try $0.outbox.upkeep.revive(selection, now: world.clock.now())
+        }
+        #expect(revived == poison.count)
         #expect(try world.send().delivered == poison.count && world.lms.breaches.isEmpty)
     }
 }

@@ -93,8 +93,10 @@ struct EngineRouteTests {
         try world.add("a")
         world.lms.answer(422, headers: [("Date", "Fri, 20 Nov 2026 09:00:00 GMT")])
         #expect(try world.send().refused == 1)
-        let outbox = world.process.outbox
-        #expect(try outbox.transaction { try outbox.upkeep.revive(ReportSelection(), now: world.clock.now()) } == 1)
+        let revived = try world.process.index.transaction {
+            try $0.outbox.upkeep.revive(ReportSelection(), now: world.clock.now())
+        }
+        #expect(revived == 1)
         world.lms.behave { _, _ in .good }
         #expect(try world.send().delivered == 1)
         #expect(world.lms.breaches.isEmpty && world.lms.effects == ["a"])
@@ -108,9 +110,7 @@ struct EngineRouteTests {
         world.lms.answer(422)
         world.begin()
         world.run(for: .seconds(1)) { _ in !world.lms.requests.isEmpty }
-        _ = try world.process.outbox.transaction {
-            try world.process.outbox.erasure.erase(user: "kim", isForced: true)
-        }
+        _ = try world.process.index.transaction { try $0.outbox.erasure.erase(user: "kim", isForced: true) }
         #expect(world.run { !$0.process.ends.isEmpty })
         #expect(try world.state("a") == nil && world.state("b") == .dead && world.isConserved())
         #expect(world.process.failures == 0 && world.lms.breaches.isEmpty)
@@ -196,7 +196,7 @@ struct EngineRouteTests {
         try world.send()
         let held = Set(world.lms.requests.map(\.id))
         let other = ReportRecord.Target(url: "https://second.example/in", format: .json)
-        let target = try world.process.outbox.transaction { try world.process.outbox.target(other) }
+        let target = try world.process.index.transaction { try $0.outbox.target(other) }
         try world.restart()
         world.lms.forget()
         world.lms.behave { _, _ in .good }

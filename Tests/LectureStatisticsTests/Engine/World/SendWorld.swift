@@ -108,9 +108,10 @@ final class SendWorld {
         let loop = Loop(
             Loop.Ports(
                 clock: clock, random: randomness, numbers: TransferNumbers(),
-                transaction: { try outbox.transaction($0) }))
+                transaction: { try index.transaction($0) }))
         let runner = Runner(
-            ReportMachine(settings, functions, hash: { Self.hash($0) }, owner: owner), store: outbox, inbox: inbox)
+            ReportMachine(settings, functions, hash: { Self.hash($0) }, owner: owner), environment: (),
+            inbox: inbox)
         loop.add(runner)
         let performer = ExchangePerformer(lms, clock: clock) { inbox.post(.answered($0, $1)) }
         return SendProcess(
@@ -180,7 +181,7 @@ final class SendWorld {
     @discardableResult
     func add(_ count: Int, perSession: Int = 10, prefix: String = "r", padding: Int = 0) throws -> [String] {
         let text = String(repeating: "x", count: padding)
-        return try process.outbox.transaction {
+        return try process.index.transaction { _ in
             try (0..<count).map { number in
                 try add(
                     "\(prefix)\(number)", user: "u\(number / perSession)",
