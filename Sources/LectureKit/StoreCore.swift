@@ -77,7 +77,7 @@ final class StoreCore: @unchecked Sendable {
                 throw error as? LectureError ?? LectureError(.configuration)
             }
         }
-        openQueries = try SQLiteContentQueries(opening: location)
+        openQueries = try SQLiteContentQueries(opening: location, besides: openWriter)
         let directory = try location.make()
         digests = try OpenSSLDigests(proofKey: openWriter.identity().proofKey)
         files = try StoreDirectory(root: directory, digests: digests)

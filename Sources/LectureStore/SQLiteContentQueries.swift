@@ -24,11 +24,14 @@ package final class SQLiteContentQueries {
     /// - Parameters:
     ///   - location: where the store is.
     ///   - authenticator: checks the codes of licences; without it they are shown as stored.
+    ///   - writer: the store's writer on the same executor, whose connection closes after this one.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
     package convenience init(
-        opening location: StoreLocation, authenticator: (any RowAuthenticator)? = nil
+        opening location: StoreLocation, authenticator: (any RowAuthenticator)? = nil,
+        besides writer: SQLiteDownloadIndex? = nil
     ) throws {
         self.init(connection: try StoreDatabase.openReader(location), authenticator: authenticator)
+        connection.outlivedBy = writer?.connection
     }
 
     /// Ends the running query from another thread.

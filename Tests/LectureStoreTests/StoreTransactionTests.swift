@@ -1,3 +1,4 @@
+import Foundation
 import LectureCrypto
 import LectureModel
 import LectureSQLite
@@ -174,5 +175,20 @@ struct StoreTransactionTests {
             #expect(try store.index.read { try $0.index.settings.value(of: "a") } == "b")
             #expect(try transaction.index.read { try $0.index.settings.value(of: "a") } == "b")
         }
+    }
+
+    @Test func `the last connection to close is the writer's, so that no write-ahead log is left`() throws {
+        let directory = try TemporaryDirectory.inMemory()
+        let location = StoreLocation(directory: directory.file("store"))
+        func use() throws {
+            var writer: SQLiteDownloadIndex? = try SQLiteDownloadIndex(opening: location, now: Self.now)
+            let reader = try SQLiteContentQueries(opening: location, besides: writer)
+            try writer?.transaction { try $0.index.settings.set("a", "b") }
+            writer = nil
+            #expect(try reader.contents(ContentFilter(), sort: .added, page: ContentPage()).isEmpty)
+        }
+        try use()
+        let files = try FileManager.default.contentsOfDirectory(atPath: location.directory)
+        #expect(Set(files) == ["lecturekit.db", "space.reserve"])
     }
 }

@@ -104,7 +104,8 @@ final class LicenceAccess: CorePart {
     /// The reader of licences, which checks their codes.
     func queriesOfLicences() throws -> SQLiteContentQueries {
         if let openedQueries { return openedQueries }
-        let made = try SQLiteContentQueries(opening: location, authenticator: try rowAuthenticator())
+        let made = try SQLiteContentQueries(
+            opening: location, authenticator: try rowAuthenticator(), besides: writer)
         openedQueries = made
         return made
     }

@@ -316,7 +316,7 @@ extension LectureManager.Reports {
 
     private func statisticsQueries() throws -> SQLiteContentQueries {
         if let openedQueries { return openedQueries }
-        let made = try SQLiteContentQueries(opening: location)
+        let made = try SQLiteContentQueries(opening: location, besides: writer)
         openedQueries = made
         return made
     }
