@@ -97,8 +97,11 @@ package final class Loop {
             try ports.transaction { transaction in
                 // Inside the transaction: the clocks are not behind a row of another process.
                 let moment = Moment(now: ports.clock.now(), boot: ports.clock.boot())
-                while let member = members.first(where: { $0.wantsStep(at: boot) }) {
-                    deciding = member
+                // Events come from other threads at any time. One for a machine whose turn is over waits for the next
+                // step: what the machine passes on could not be handled in this transaction.
+                var rank = Int.min
+                while let member = members.first(where: { $0.rank >= rank && $0.wantsStep(at: boot) }) {
+                    (deciding, rank) = (member, member.rank)
                     try member.run(moment, transaction, others: others(of: member), ports)
                 }
                 deciding = nil

@@ -342,6 +342,19 @@ struct SharedLoopTests {
         #expect(sheet.lines == ["second: b"] && first.take().notices == [])
     }
 
+    @Test func `an event that comes after a machine's turn waits for the next step`() {
+        // As from another thread, while the second machine decides.
+        sheet.pass = { [first] in first.inbox.post($0) }
+        second.inbox.post("pass pass c")
+        _ = loop.commit()
+        #expect(sheet.lines == ["second: pass pass c"])
+        #expect(second.take().effects == ["second does pass pass c"] && first.take().notices == [])
+        sheet.pass = { [second] in second.pass($0) }
+        _ = loop.commit()
+        #expect(sheet.lines.dropFirst() == ["first: pass c", "second: c"] && sheet.transactions == 2)
+        #expect(failures(first).failures == [] && failures(second).failures == [])
+    }
+
     @Test func `what is passed on is handled in the same transaction`() {
         first.inbox.post("pass x")
         _ = loop.commit()
