@@ -82,7 +82,8 @@ struct EngineAskingTests {
         world.engine.grant(other.content, key: other.key)
         #expect(world.run(for: .seconds(1)) { $0.grants.count == 2 })
         #expect(world.server.requests.count == 1 && world.grants[1].error?.code == .serverWait)
-        let wait = try #require(world.grants[1].postponement)
+        let wait = try #require(world.grants[1].retryAfter)
+        #expect(world.grants[1].answer == .postponed(LectureError(.serverWait), wait))
         #expect(wait > .seconds(590) && wait <= .seconds(600))
     }
 
@@ -97,7 +98,8 @@ struct EngineAskingTests {
         world.engine.grant(one.content, key: one.key)
         #expect(world.run(for: .seconds(1)) { $0.grants.count == 1 })
         #expect(world.server.requests.isEmpty && world.grants[0].error?.code == .serverWait)
-        let wait = try #require(world.grants[0].postponement)
+        let wait = try #require(world.grants[0].retryAfter)
+        #expect(world.grants[0].answer == .postponed(LectureError(.serverWait), wait))
         #expect(wait > .seconds(590) && wait <= .seconds(600))
         // Long transfers of the same server do not keep a licence waiting.
         (share.waitUntil, share.running) = (nil, 1000)

@@ -98,18 +98,6 @@ package enum EngineEvent: Sendable {
     case publish(ContentID)
 }
 
-/// The outcome of a grant request.
-package enum GrantAnswer: Sendable, Hashable {
-    /// It is granted, or not needed any more; the ledger has the result.
-    case settled
-    /// The server refused.
-    case refused(LectureError)
-    /// The server could not be reached, or its answer was unusable.
-    case failed(LectureError)
-    /// The server was not asked: it has asked to wait for this long.
-    case postponed(LectureError, Duration)
-}
-
 /// What files were deleted for.
 package enum DeletionPurpose: Sendable, Hashable {
     /// The lecture is removed.

@@ -72,7 +72,7 @@ final class LicenceService: LoopService, @unchecked Sendable {
     private func notify(_ notice: LicenceNotice) {
         switch notice {
         case .event(let event): host.hub.send(event)
-        case .granted(let outcome): answer(outcome)
+        case .granted(let outcome): host.downloads?.engine.inbox.post(.granted(outcome.content, outcome.answer))
         case .checked(let key, let outcome):
             for waiter in checks.removeValue(forKey: key) ?? [] { waiter.answer(outcome) }
         case .renewalStarted(let run, let isContinued):
@@ -86,15 +86,6 @@ final class LicenceService: LoopService, @unchecked Sendable {
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
-    }
-
-    /// Passes the outcome of a grant on to the download that waits for it.
-    private func answer(_ outcome: GrantOutcome) {
-        let answer = outcome.error.map { error in
-            let postponed = outcome.postponement.map { GrantAnswer.postponed(error, $0) }
-            return outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
-        }
-        host.downloads?.engine.inbox.post(.granted(outcome.content, answer ?? .settled))
     }
 
     /// Reports a store that cannot be written. A person waits for a check, and the play could not be stored either: the

@@ -110,8 +110,15 @@ package struct GrantOutcome: Hashable, Sendable {
     package var isFinal = false
     /// How long to wait before it is requested again; nil when a retry is useless or nothing has failed.
     package var retryAfter: Duration?
-    /// The same if the server was not asked, because it has asked to wait; nil if it was.
-    package var postponement: Duration? { error?.code == .serverWait ? retryAfter : nil }
+
+    /// The same for the download that waits for it.
+    package var answer: GrantAnswer {
+        guard let error else { return .settled }
+        if isFinal { return .refused(error) }
+        // The one error of a server that was not asked.
+        if error.code == .serverWait, let retryAfter { return .postponed(error, retryAfter) }
+        return .failed(error)
+    }
 }
 
 /// The outcome of a check before a play.

@@ -10,6 +10,18 @@ package enum GrantStanding: Sendable, Hashable {
     case refused(LectureError)
 }
 
+/// What became of a grant that a download waits for.
+package enum GrantAnswer: Sendable, Hashable {
+    /// It is granted, or not needed any more; the ledger has the result.
+    case settled
+    /// The server refused.
+    case refused(LectureError)
+    /// The server could not be reached, or its answer was unusable.
+    case failed(LectureError)
+    /// The server was not asked: it has asked to wait for this long.
+    case postponed(LectureError, Duration)
+}
+
 /// The licence interface of downloads: a lecture is downloaded only after its callback has granted it. Confined to the
 /// executor of the store's writer. What concerns rows names the transaction, in which it also writes.
 package protocol DownloadLicensing: AnyObject {

@@ -175,7 +175,8 @@ extension ReportMachine {
         guard var target = targets[id] else { return }
         target.streak.failed(error, started: started, at: step.boot)
         targets[id] = target
-        let wait = target.suspension == nil ? target.pacer.waitLeft(at: step.boot) : nil
+        let others = target.others(in: step.others)
+        let wait = target.suspension == nil ? target.pacer.waitLeft(at: step.boot, besides: others) : nil
         let obstacle = ReportObstacle(url: target.address.url, error: error, again: wait.map { step.now + $0 })
         step.notices.append(.event(.reportObstacle(obstacle)))
     }

@@ -109,12 +109,7 @@ final class Companions {
 
     private func observe(_ notice: LicenceNotice, _ downloads: Inbox<EngineEvent>) {
         switch notice {
-        case .granted(let outcome):
-            let answer = outcome.error.map { error in
-                let postponed = outcome.postponement.map { GrantAnswer.postponed(error, $0) }
-                return outcome.isFinal ? .refused(error) : postponed ?? .failed(error)
-            }
-            downloads.post(.granted(outcome.content, answer ?? .settled))
+        case .granted(let outcome): downloads.post(.granted(outcome.content, outcome.answer))
         case .event(.trouble(let error)) where Self.doubts.contains(error.code):
             world.found("a licence is suspect: \(error.code.name)")
         case .event(.trouble(let error)) where error.code == .bug, .failure(let error) where error.code == .bug:

@@ -1,4 +1,4 @@
-package import LectureDownload
+import LectureDownload
 import LectureEngine
 package import LectureModel
 
