@@ -62,23 +62,15 @@ import Testing
         #expect(try BuiltProgram.shell(#""$0" version >&-"#).status == 74)
     }
 
-    @Test func `a crash prints neither registers nor memory`() throws {
-        let process = Process()
-        process.executableURL = BuiltProgram.url
-        process.arguments = ["help", "--man"]
-        process.environment = [:]
-        let (output, diagnostics) = (Pipe(), Pipe())
-        // A pipe of one page is full before the page is written, so the program waits for its reader.
-        _ = fcntl(output.fileHandleForWriting.fileDescriptor, 1031, 4096)
-        process.standardOutput = output
-        process.standardError = diagnostics
-        try process.run()
-        _ = try output.fileHandleForReading.read(upToCount: 1)
-        kill(process.processIdentifier, SIGSEGV)
-        #expect(diagnostics.fileHandleForReading.readDataToEndOfFile().isEmpty)
-        process.waitUntilExit()
-        #expect(process.terminationReason == .uncaughtSignal)
-        #expect(process.terminationStatus == SIGSEGV)
+    @Test func `a crash prints neither registers nor memory`() async throws {
+        let me = try BadDay()
+        try #require(try await me("lms", "add", "--id", "a").status == 0)
+        let watching = try me.start("status", "--watch", "--json")
+        _ = try await watching.firstLine()
+        watching.send(SIGSEGV)
+        let ending = await watching.ending()
+        #expect(ending.status == 128 + SIGSEGV)
+        #expect(ending.errors.isEmpty, "\(ending.errorText)")
     }
 
     @Test func `completion prints the script that the library writes`() throws {

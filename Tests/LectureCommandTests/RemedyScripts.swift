@@ -391,7 +391,7 @@ enum RemedyScripts {
         works --store "$PWD/store" lms add --id a
         mount --bind store store
         mount -o remount,ro,bind store
-        trap 'umount "$PWD/store"; kill -KILL "$site"' EXIT
+        trap 'umount "$PWD/store"; kill -KILL $(jobs -p); rm -rf "$place"' EXIT
         fails store_read_only --store "$PWD/store" lms add --id b
         works --store "$PWD/other" lms add --id b
         mount -o remount,rw,bind store

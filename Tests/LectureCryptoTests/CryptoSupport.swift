@@ -1,6 +1,7 @@
 import Foundation
 import LectureCrypto
 import LectureModel
+import LectureTestSupport
 
 /// Bytes from hexadecimal text, spaces allowed.
 func bytes(hex: String) -> [UInt8] {
@@ -48,22 +49,8 @@ struct Output {
 
 /// Runs a program of the machine and waits for it.
 func run(_ arguments: [String], input: [UInt8] = []) throws -> Output {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    let file = FileManager.default.temporaryDirectory.appending(path: "input-\(UUID().uuidString)")
-    try Data(input).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    process.standardInput = try FileHandle(forReadingFrom: file)
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Output(
-        status: process.terminationStatus,
-        text: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    let ending = try ChildProcess.runBlocking("/usr/bin/env", arguments, input: input)
+    return Output(status: ending.status, text: ending.text.trimmingCharacters(in: .whitespacesAndNewlines))
 }
 
 /// The bytes of a file.

@@ -2,6 +2,7 @@ import Foundation
 import LectureCrypto
 import LectureFiles
 import LectureModel
+import LectureTestSupport
 import Testing
 
 /// Bytes that look random and are the same in every run. Word by word, since a debug build is slow with single bytes.
@@ -197,14 +198,7 @@ func plan(
 /// Runs a program of the machine and waits for it.
 @discardableResult
 func run(_ arguments: String...) throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = arguments
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
+    try ChildProcess.runBlocking("/usr/bin/env", arguments).status
 }
 
 /// A separate small file system; needs the right to mount.

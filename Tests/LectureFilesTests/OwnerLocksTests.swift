@@ -1,16 +1,15 @@
 import Foundation
 import LectureFiles
 import LectureModel
+import LectureTestSupport
 import Testing
 
 /// Another process that locks an owner's byte, written in another language: the lock is the kernel's, not ours.
-private final class OtherProcess {
-    private let process = Process()
-    private let output = Pipe()
-    private let input = Pipe()
+private struct OtherProcess {
+    private let process: ChildProcess
 
     /// Starts it and returns once it has the lock.
-    init(_ path: String, byte: Int) throws {
+    static func start(_ path: String, byte: Int) async throws -> OtherProcess {
         let script = """
             import fcntl, os, struct, sys
             file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
@@ -19,22 +18,17 @@ private final class OtherProcess {
             print("held", flush=True)
             sys.stdin.read()
             """
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script, path, "\(byte)"]
-        process.standardOutput = output
-        process.standardInput = input
-        try process.run()
-        let answer = try output.fileHandleForReading.read(upToCount: 5) ?? Data()
-        #expect(String(decoding: answer, as: UTF8.self) == "held\n")
+        let process = try ChildProcess(
+            Places.command("python3"), ["-c", script, path, "\(byte)"], keepsInputOpen: true)
+        #expect(try await process.firstLine() == "held")
+        return OtherProcess(process: process)
     }
 
     /// Ends it as a crash does.
-    func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+    func kill() async {
+        process.send(SIGKILL)
+        _ = await process.ending()
     }
-
-    deinit { if process.isRunning { kill() } }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct OwnerLocksTests {
@@ -77,13 +71,13 @@ private final class OtherProcess {
         #expect(!watcher.isAlive(OwnerID(3)))
     }
 
-    @Test func `A process that is killed is dead at once`() throws {
+    @Test func `A process that is killed is dead at once`() async throws {
         let locks = try OwnerLocks(root: scratch.path)
-        let other = try OtherProcess(scratch.path + "/" + OwnerLocks.fileName, byte: 42)
+        let other = try await OtherProcess.start(scratch.path + "/" + OwnerLocks.fileName, byte: 42)
         #expect(locks.isAlive(OwnerID(42)))
         #expect(!locks.isAlive(OwnerID(41)))
         #expect(throws: LectureError(.storeBusy)) { try locks.hold(OwnerID(42)) }
-        other.kill()
+        await other.kill()
         #expect(!locks.isAlive(OwnerID(42)))
         try locks.hold(OwnerID(42))
     }

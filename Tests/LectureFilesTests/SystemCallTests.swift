@@ -1,5 +1,6 @@
 import Foundation
 import LectureModel
+import LectureTestSupport
 import Testing
 
 @testable import LectureFiles
@@ -224,14 +225,7 @@ private enum SHA256Reference {
     static func digest(_ bytes: [UInt8]) throws -> [UInt8] {
         let scratch = try Scratch()
         try scratch.write("text", bytes)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["sha256sum", scratch.path + "/text"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = try ChildProcess.runBlocking("/usr/bin/sha256sum", [scratch.path + "/text"]).text
         let digits = text.prefix(64).compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }

@@ -325,12 +325,6 @@ final class TightDisk: Sendable {
     }
 
     private static func run(_ arguments: String...) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
+        try ChildProcess.runBlocking("/usr/bin/env", arguments).status
     }
 }

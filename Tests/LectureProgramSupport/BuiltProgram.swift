@@ -9,10 +9,8 @@ package enum BuiltProgram {
 
     /// How it ended.
     package struct Result {
-        /// The exit status, or the signal.
+        /// The exit status, or 128 + the signal's number.
         package let status: Int32
-        /// Which of the two it is.
-        package let reason: Process.TerminationReason
         /// Standard output.
         package let output: Data
         /// Standard error.
@@ -37,22 +35,7 @@ package enum BuiltProgram {
     /// Runs any program to its end; blocks its thread.
     package static func run(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> Result
     {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        // Files and not pipes: a pipe that another test's child inherited would keep its reader waiting for that child.
-        let directory = try TemporaryDirectory()
-        let (output, diagnostics) = (directory.file("output"), directory.file("diagnostics"))
-        for path in [output, diagnostics] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: diagnostics))
-        try process.run()
-        process.waitUntilExit()
-        let data = try Data(contentsOf: URL(filePath: output))
-        let errors = try Data(contentsOf: URL(filePath: diagnostics))
-        return Result(
-            status: process.terminationStatus, reason: process.terminationReason, output: data, diagnostics: errors)
+        let ending = try ChildProcess.runBlocking(program.path, arguments, environment: environment)
+        return Result(status: ending.status, output: ending.output, diagnostics: ending.errors)
     }
 }

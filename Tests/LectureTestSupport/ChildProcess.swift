@@ -5,7 +5,8 @@ import LectureModel
 /// A program that runs beside the test.
 ///
 /// Its output is read while it runs, so that a full pipe never blocks it. It is killed with the last reference at the
-/// latest, and always by its own identifier.
+/// latest, and always by its own identifier. A task that waits for it and is cancelled, by a test's time limit for
+/// instance, kills it as well.
 package final class ChildProcess: Sendable {
     /// How a program ended, and all its output.
     package struct Ending: Sendable {
@@ -101,24 +102,32 @@ package final class ChildProcess: Sendable {
     ///   - environment: added to the test's own; an empty value removes a variable.
     ///   - directory: where it runs; `nil` for the test's own.
     /// - Returns: how it ended.
-    /// - Throws: ``Failure`` when it cannot be started.
+    /// - Throws: ``Failure`` when it cannot be started; `CancellationError` when the test was cancelled, so that one that
+    ///   asks a program again and again ends.
     package static func run(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil
     ) async throws -> Ending {
-        try await ChildProcess(path, arguments, environment: environment, directory: directory).ending()
+        try Task.checkCancellation()
+        let ending = try await ChildProcess(path, arguments, environment: environment, directory: directory).ending()
+        try Task.checkCancellation()
+        return ending
     }
 
     /// Waits for the end.
     ///
     /// - Returns: how it ended; at once when it already has.
     package func ending() async -> Ending {
-        await withCheckedContinuation { continuation in
-            let ending: Ending? = state.withLock { state in
-                if let ending = Self.ending(state) { return ending }
-                state.endings.append(continuation)
-                return nil
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ending: Ending? = state.withLock { state in
+                    if let ending = Self.ending(state) { return ending }
+                    state.endings.append(continuation)
+                    return nil
+                }
+                if let ending { continuation.resume(returning: ending) }
             }
-            if let ending { continuation.resume(returning: ending) }
+        } onCancel: {
+            send(SIGKILL)
         }
     }
 
@@ -131,15 +140,19 @@ package final class ChildProcess: Sendable {
     /// - Throws: ``Failure`` when the program ended before.
     @discardableResult
     package func wait(for stream: Stream, until test: @escaping @Sendable (Data) -> Bool) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
-            let result: Result<Data, any Error>? = state.withLock { state in
-                let written = stream == .output ? state.output : state.errors
-                if test(written) { return .success(written) }
-                if state.status != nil { return .failure(Failure(description: Self.early(name, state))) }
-                state.waiters.append(Waiter(stream: stream, test: test, continuation: continuation))
-                return nil
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Data, any Error>? = state.withLock { state in
+                    let written = stream == .output ? state.output : state.errors
+                    if test(written) { return .success(written) }
+                    if state.status != nil { return .failure(Failure(description: Self.early(name, state))) }
+                    state.waiters.append(Waiter(stream: stream, test: test, continuation: continuation))
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
             }
-            if let result { continuation.resume(with: result) }
+        } onCancel: {
+            send(SIGKILL)
         }
     }
 
@@ -154,7 +167,9 @@ package final class ChildProcess: Sendable {
     package static func wait(forWritten bytes: Int, by processes: [ChildProcess]) async {
         let before = processes.map { $0.bytesWritten ?? 0 }
         var latest = before
-        while zip(latest, before).reduce(0, { $0 + $1.0 - $1.1 }) < bytes, processes.contains(where: { !$0.hasEnded }) {
+        while zip(latest, before).reduce(0, { $0 + $1.0 - $1.1 }) < bytes, !Task.isCancelled,
+            processes.contains(where: { !$0.hasEnded })
+        {
             await Task.yield()
             for place in processes.indices { latest[place] = processes[place].bytesWritten ?? latest[place] }
         }
@@ -216,6 +231,45 @@ package final class ChildProcess: Sendable {
     }
 }
 
+// MARK: - Without a task
+
+extension ChildProcess {
+    /// Runs a program to its end; blocks its thread.
+    ///
+    /// Its output goes to files: children of its own that live longer keep nothing waiting.
+    ///
+    /// - Parameters:
+    ///   - path: of the program.
+    ///   - arguments: without the program's name.
+    ///   - environment: all of it; `nil` for the test's own.
+    ///   - input: its standard input.
+    /// - Returns: how it ended.
+    /// - Throws: ``Failure`` when it cannot be started.
+    package static func runBlocking(
+        _ path: String, _ arguments: [String], environment: [String: String]? = nil, input: [UInt8] = []
+    ) throws -> Ending {
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(input, to: "input")
+        let (output, errors) = (directory.file("output"), directory.file("errors"))
+        let child = try spawning.withLock { count in
+            count += 1
+            let ends = unsafe [
+                open(file, O_RDONLY | O_CLOEXEC), open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600),
+                open(errors, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600),
+            ]
+            defer { for end in ends where end >= 0 { close(end) } }
+            guard !ends.contains(-1) else { throw Failure(description: "no files: errno \(errno)") }
+            return try spawn(
+                path, arguments, environment ?? merged([:]), nil, input: ends[0], output: ends[1], errors: ends[2])
+        }
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return Ending(
+            status: exitStatus(status), output: try Data(contentsOf: URL(filePath: output)),
+            errors: try Data(contentsOf: URL(filePath: errors)))
+    }
+}
+
 // MARK: - Starting
 
 extension ChildProcess {
@@ -238,16 +292,34 @@ extension ChildProcess {
                 if let descriptor { close(descriptor) }
             }
         }
+        do {
+            let child = try spawn(
+                path, arguments, merged(environment), directory, input: input?.reading, output: output.writing,
+                errors: errors.writing)
+            return Ends(child: child, input: input?.writing, output: output.reading, errors: errors.reading)
+        } catch {
+            for descriptor in [input?.writing, output.reading, errors.reading] {
+                if let descriptor { close(descriptor) }
+            }
+            throw error
+        }
+    }
+
+    /// Starts a program with these descriptors; nil for an empty input.
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ environment: [String: String], _ directory: String?, input: Int32?,
+        output: Int32, errors: Int32
+    ) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         if let input {
-            unsafe posix_spawn_file_actions_adddup2(&actions, input.reading, 0)
+            unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
         } else {
             unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
-        unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
-        unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -255,19 +327,15 @@ extension ChildProcess {
         // The directory is set by `env -C`, since `posix_spawn_file_actions_addchdir_np` is unavailable in Swift.
         let (program, words) =
             directory.map { ("/usr/bin/env", ["env", "-C", $0, path] + arguments) } ?? (path, [path] + arguments)
-        var ends = Ends(input: input?.writing, output: output.reading, errors: errors.reading)
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        var child: pid_t = 0
         let result = try unsafe withCStrings(words) { words in
-            try unsafe withCStrings(merged(environment)) { variables in
-                unsafe posix_spawnp(&ends.child, program, &actions, &attributes, words, variables)
+            try unsafe withCStrings(variables) { variables in
+                unsafe posix_spawnp(&child, program, &actions, &attributes, words, variables)
             }
         }
-        guard result == 0 else {
-            for descriptor in [input?.writing, output.reading, errors.reading] {
-                if let descriptor { close(descriptor) }
-            }
-            throw Failure(description: "cannot start \(path): errno \(result)")
-        }
-        return ends
+        guard result == 0 else { throw Failure(description: "cannot start \(path): errno \(result)") }
+        return child
     }
 
     /// A test runner may block or ignore signals; its children start with the defaults.
@@ -289,9 +357,8 @@ extension ChildProcess {
         return (ends[0], ends[1])
     }
 
-    private static func merged(_ additions: [String: String]) -> [String] {
-        ProcessInfo.processInfo.environment.merging(additions) { _, new in new }
-            .filter { !$0.value.isEmpty }.map { "\($0.key)=\($0.value)" }
+    private static func merged(_ additions: [String: String]) -> [String: String] {
+        ProcessInfo.processInfo.environment.merging(additions) { _, new in new }.filter { !$0.value.isEmpty }
     }
 
     /// Passes C strings, terminated by NULL.
@@ -354,7 +421,7 @@ extension ChildProcess {
             var status: Int32 = 0
             _ = unsafe waitpid(child, &status, 0)
             state.isReaped = true
-            state.status = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+            state.status = exitStatus(status)
             defer { (state.waiters, state.endings) = ([], []) }
             return (state.waiters, state.endings, Self.ending(state), Self.early("the program", state))
         }
@@ -362,6 +429,11 @@ extension ChildProcess {
         for continuation in endings {
             if let ending { continuation.resume(returning: ending) }
         }
+    }
+
+    /// The exit status, or 128 + the signal's number, of what waitpid(2) returns.
+    private static func exitStatus(_ status: Int32) -> Int32 {
+        status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
     }
 
     private static func ending(_ state: State) -> Ending? {

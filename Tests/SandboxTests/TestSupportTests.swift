@@ -16,6 +16,19 @@ import Testing
         child.send(SIGTERM)
     }
 
+    @Test func `a cancelled test kills what it waits for, and runs nothing more`() async throws {
+        let child = try ChildProcess("/usr/bin/sleep", ["600"])
+        let ending = Task { await child.ending() }
+        let line = Task { try await child.firstLine() }
+        ending.cancel()
+        #expect(await ending.value.status == 128 + SIGKILL)
+        await #expect(throws: ChildProcess.Failure.self) { try await line.value }
+        // As a loop does that waits for what a program says.
+        let asking = Task { while try await ChildProcess.run("/bin/true").status == 0 {} }
+        asking.cancel()
+        await #expect(throws: CancellationError.self) { try await asking.value }
+    }
+
     @Test func `a child reads its input and sees the end`() async throws {
         let child = try ChildProcess("/usr/bin/cat", keepsInputOpen: true)
         child.write("one\ntwo\n")
