@@ -27,18 +27,35 @@ extension DownloadMachine {
             try shared.files.clearOrphans(&step)
             if rate.closedUntil == nil { try claim(&step) }
         }
-        for id in inOrder { try withItem(id, &step) { try $0.advance() } }
+        try advance(&step)
         try flushIfDue(&step)
         try keepPieces(&step)
         try reportProgress(&step)
         if step.isStopping, shared.items.isEmpty, shared.files.isSettled { step.finish() }
     }
 
+    /// Has each item do what is next, unless it is occupied.
+    private mutating func advance(_ step: inout Step<Self>) throws {
+        for id in inOrder {
+            guard shared.items[id]?.work.isOccupied(shared.settings, at: step.boot) == true else {
+                try withItem(id, &step) { try $0.advance() }
+                continue
+            }
+            #if DEBUG
+                // The two agree about what there is to do.
+                let before = (step.effects.count, step.notices.count)
+                try withItem(id, &step) { try $0.advance() }
+                assert((step.effects.count, step.notices.count) == before, "it was occupied")
+                assert(shared.items[id]?.work.isOccupied(shared.settings, at: step.boot) == true, "and still is")
+            #endif
+        }
+    }
+
     /// Runs `body` for each item that is not ending.
     private mutating func forEachItem(
         _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
-        for id in inOrder where shared.items[id]?.isEnding == false { try withItem(id, &step, body) }
+        for id in inOrder where shared.items[id]?.work.isEnding == false { try withItem(id, &step, body) }
     }
 
     /// When the next step is due.
@@ -57,7 +74,7 @@ extension DownloadMachine {
         seenDataVersion = version
         shared.needsStep = false
         for (id, targetState) in try step.store.index.owners.changedTargetStates(owner: owner)
-        where shared.items[id]?.isEnding == false {
+        where shared.items[id]?.work.isEnding == false {
             try withItem(id, &step) { try $0.follow(targetState) }
         }
     }
@@ -88,11 +105,11 @@ extension DownloadMachine {
     /// durable, do not count as jobs, so that the network is used meanwhile.
     private mutating func claim(_ step: inout Step<Self>) throws {
         let jobs = shared.settings.jobs
-        let busy = shared.items.values.count { $0.hasTransfers || !($0.isBlocked || $0.isReceived) }
+        let busy = shared.items.values.count { $0.work.usesSlot }
         let slots = min(jobs - busy, jobs * 4 + 16 - shared.items.count)
         guard slots > 0 else { return }
         for record in try step.store.index.owners.claim(run: run, owner: owner, limit: slots, now: step.now) {
-            shared.items[record.id] = ItemWork(record: record)
+            shared.items[record.id] = LeasedItem(ItemWork(record: record))
             try withItem(record.id, &step) { try $0.takeUp() }
         }
     }
@@ -111,7 +128,7 @@ extension DownloadMachine {
 
     private mutating func flushIfDue(_ step: inout Step<Self>) throws {
         guard paces.flushes.isDue(every: shared.settings.groupInterval, at: step.boot) else { return }
-        for id in inOrder { try withItem(id, &step) { $0.flush() } }
+        for id in inOrder where shared.items[id]?.work.isWriting == true { try withItem(id, &step) { $0.flush() } }
     }
 
     /// Stores what the transfers that take long for a chunk have of it.

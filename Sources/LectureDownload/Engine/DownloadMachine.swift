@@ -58,7 +58,7 @@ package struct DownloadMachine: StateMachine {
     var inOrder: [ContentID] { shared.items.keys.sorted() }
 
     /// The items in work, for a status display.
-    var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.progress } }
+    var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.work.progress } }
 
     // MARK: Events
 
@@ -117,7 +117,7 @@ package struct DownloadMachine: StateMachine {
     mutating func withItem(
         _ id: ContentID, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
-        guard let item = shared.items.removeValue(forKey: id) else { return }
+        guard let item = shared.items.removeValue(forKey: id)?.work else { return }
         var work = ItemStep(item, taking: &shared, &step)
         defer { work.giveBack(to: &shared, &step) }
         do {
@@ -131,7 +131,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withFile(
         _ token: PartToken, of id: ContentID, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard let item = shared.items.removeValue(forKey: id) else { return }
+        guard let item = shared.items.removeValue(forKey: id)?.work else { return }
         var work = ResourceStep(lecture: ItemStep(item, taking: &shared, &step), token: token)
         defer { work.lecture.giveBack(to: &shared, &step) }
         do {
@@ -145,7 +145,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withFile(
         of transfer: TransferWork, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard let token = transfer.resource, shared.items[transfer.claim.content]?.lease == transfer.claim
+        guard let token = transfer.resource, shared.items[transfer.claim.content]?.work.lease == transfer.claim
         else { return }
         try withFile(token, of: transfer.claim.content, &step, body)
     }
@@ -154,7 +154,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withFile(
         _ token: PartToken, of place: LivingPart, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard shared.items[place.item]?.has(token) == true else { return }
+        guard shared.items[place.item]?.work.has(token) == true else { return }
         try withFile(token, of: place.item, &step, body)
     }
 
@@ -162,7 +162,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withLoader(
         of transfer: TransferWork, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
-        guard transfer.isLoader, shared.items[transfer.claim.content]?.lease == transfer.claim else { return }
+        guard transfer.isLoader, shared.items[transfer.claim.content]?.work.lease == transfer.claim else { return }
         try withItem(transfer.claim.content, &step, body)
     }
 

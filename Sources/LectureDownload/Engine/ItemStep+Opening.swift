@@ -155,12 +155,11 @@ extension ItemStep {
     ) {
         shared.transfers.started(
             TransferWork(
-                id: request.id, claim: item.lease, resource: resource, sink: sink, lease: lease, origin: origin,
+                request, claim: item.lease, resource: resource, sink: sink, lease: lease, origin: origin,
                 route: route ?? Route(fields: request.headers, origin: origin),
                 span: TransferSpan(
                     start: start, count: count, receivedBefore: resource.map { item[$0].book.receivedBytes } ?? 0),
-                startedAt: now, startedBoot: boot, speed: TransferSpeed(position: start, at: boot),
-                usesHTTP2: request.allowsHTTP2))
+                step))
         step.effects.append(.transfer(.start(request)))
     }
 

@@ -3,8 +3,8 @@ import LectureModel
 
 /// One item's part of a step: what an event means for it, and what it does next.
 ///
-/// It has the item, what all items share and the step itself for as long as it runs (they are moved in and out, not
-/// copied), and is discarded afterwards.
+/// It has the item, what all items share and the step itself for as long as it runs, and is discarded afterwards. What
+/// is shared and the step are moved in and out, not copied.
 struct ItemStep {
     var item: ItemWork
     /// What all items share. This item is not among its items.
@@ -27,7 +27,7 @@ struct ItemStep {
     /// Returns what was taken over, and the item unless its work is over.
     mutating func giveBack(to shared: inout SharedWork, _ step: inout Step<DownloadMachine>) {
         item.forgetDiscarded()
-        if item.course != .over { self.shared.items[item.id] = item }
+        if item.course != .over { self.shared.items[item.id] = LeasedItem(item) }
         swap(&self.shared, &shared)
         swap(&self.step, &step)
     }

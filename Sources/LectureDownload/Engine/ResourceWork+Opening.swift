@@ -139,23 +139,6 @@ extension RunningTransfers {
         }
         return load
     }
-
-    /// A connection that is ten seconds old and slower than a quarter of the others' mean speed.
-    ///
-    /// - Parameters:
-    ///   - ids: those of one resource, the oldest first.
-    ///   - boot: the time.
-    /// - Returns: nil when there is none.
-    func slow(among ids: [TransferID], at boot: BootInstant) -> TransferID? {
-        guard ids.count > 1 else { return nil }
-        let running = ids.compactMap { self[$0] }
-        return running.first { transfer in
-            guard boot - transfer.startedBoot > .seconds(10) else { return false }
-            let others = running.filter { $0.id != transfer.id }
-            let mean = others.reduce(0) { $0 + $1.speed.bytesPerSecond } / Double(max(1, others.count))
-            return transfer.speed.bytesPerSecond * 4 < mean
-        }?.id
-    }
 }
 
 extension FreeSpace {

@@ -6,7 +6,7 @@ import LectureModel
 struct SharedWork: Sendable {
     private(set) var settings: DownloadSettings
     /// The items that this program has leased; one whose ``ItemStep`` runs is not among them.
-    var items: [ContentID: ItemWork] = [:]
+    var items: [ContentID: LeasedItem] = [:]
     var transfers: RunningTransfers
     /// Part files that have not reported that they are closed.
     var parts: [PartToken: LivingPart] = [:]
@@ -37,15 +37,33 @@ struct SharedWork: Sendable {
 
     /// A transfer is over; returns it, once.
     mutating func ended(_ id: TransferID, _ report: TransferReport, at boot: BootInstant) -> TransferWork? {
+        let counted = transfers.countedBytes(id)
         guard let transfer = transfers.ended(id, report, at: boot) else { return nil }
-        statistics.bytesFetched += max(0, report.outcome.bodyBytes - transfer.countedBytes)
+        statistics.bytesFetched += max(0, report.outcome.bodyBytes - counted)
         return transfer
     }
 }
 
+/// An item in work, as the machine keeps it. A machine is copied for each step, since the one of before comes back if
+/// the step fails: of an item that the step does not touch, that copies a reference.
+final class LeasedItem: Sendable {
+    /// The item.
+    let work: ItemWork
+
+    init(_ work: ItemWork) { self.work = work }
+}
+
 /// The transfers that run, and what is known of their servers.
 struct RunningTransfers: Sendable {
-    private var running: [TransferID: TransferWork] = [:]
+    /// One that runs, and what changes while it does.
+    private struct Running {
+        let transfer: TransferWork
+        var speed: TransferSpeed
+        /// Bytes that the statistics have counted.
+        var countedBytes: Int64 = 0
+    }
+
+    private var running: [TransferID: Running] = [:]
     /// When the next one may start.
     var pacer: TrafficPacer
     /// What else is known of servers.
@@ -60,17 +78,21 @@ struct RunningTransfers: Sendable {
     var ids: some Sequence<TransferID> { running.keys }
 
     /// One that runs.
-    subscript(id: TransferID) -> TransferWork? { running[id] }
+    subscript(id: TransferID) -> TransferWork? { running[id]?.transfer }
+
+    /// Bytes of one that the statistics have counted.
+    func countedBytes(_ id: TransferID) -> Int64 { running[id]?.countedBytes ?? 0 }
 
     /// One more runs.
     mutating func started(_ transfer: TransferWork) {
-        running[transfer.id] = transfer
+        let speed = TransferSpeed(position: transfer.span.start, at: transfer.startedBoot)
+        running[transfer.id] = Running(transfer: transfer, speed: speed)
         pacer.started(transfer.id, at: transfer.origin, boot: transfer.startedBoot)
     }
 
     /// One is over; returns it, once.
     mutating func ended(_ id: TransferID, _ report: TransferReport, at boot: BootInstant) -> TransferWork? {
-        guard let transfer = running.removeValue(forKey: id) else { return nil }
+        guard let transfer = running.removeValue(forKey: id)?.transfer else { return nil }
         pacer.ended(id, report.pacingOutcome, at: boot, random: 0)
         recordHTTP2(of: transfer, report)
         return transfer
@@ -89,11 +111,10 @@ struct RunningTransfers: Sendable {
     /// How many bytes they have received since this was asked last.
     mutating func countReceived() -> Int64 {
         var sum: Int64 = 0
-        for id in running.keys {
-            guard let transfer = running[id] else { continue }
-            let received = transfer.sink.receivedBytes
-            guard received != transfer.countedBytes else { continue }
-            sum += received - transfer.countedBytes
+        for (id, one) in running {
+            let received = one.transfer.sink.receivedBytes
+            guard received != one.countedBytes else { continue }
+            sum += received - one.countedBytes
             running[id]?.countedBytes = received
         }
         return sum
@@ -101,9 +122,26 @@ struct RunningTransfers: Sendable {
 
     /// Measures the speed of each.
     mutating func measure(at boot: BootInstant) {
-        for (id, transfer) in running where transfer.resource != nil {
-            running[id]?.speed.measure(transfer.sink.position, at: boot)
+        for (id, one) in running where !one.transfer.isLoader {
+            running[id]?.speed.measure(one.transfer.sink.position, at: boot)
         }
+    }
+
+    /// A connection that is ten seconds old and slower than a quarter of the others' mean speed.
+    ///
+    /// - Parameters:
+    ///   - ids: those of one resource, the oldest first.
+    ///   - boot: the time.
+    /// - Returns: nil when there is none.
+    func slow(among ids: [TransferID], at boot: BootInstant) -> TransferID? {
+        guard ids.count > 1 else { return nil }
+        let together = ids.compactMap { running[$0] }
+        return together.first { one in
+            guard boot - one.transfer.startedBoot > .seconds(10) else { return false }
+            let others = together.filter { $0.transfer.id != one.transfer.id }
+            let mean = others.reduce(0) { $0 + $1.speed.bytesPerSecond } / Double(max(1, others.count))
+            return one.speed.bytesPerSecond * 4 < mean
+        }?.transfer.id
     }
 
     /// Whether one more may start at a server. What the store has about the server is looked up once.

@@ -1,3 +1,4 @@
+import LectureEngine
 import LectureFormats
 import LectureModel
 
@@ -33,6 +34,33 @@ struct ItemWork: Sendable {
 
     var lease: ContentLease { record.lease }
     var isEnding: Bool { course != .working }
+
+    /// Whether it has nothing to do before something is reported: its transfers run, or the disk has all its bytes.
+    ///
+    /// ``ItemStep/advance()`` would change nothing then. A step asks this of every item, and has work for few.
+    func isOccupied(_ settings: DownloadSettings, at boot: BootInstant) -> Bool {
+        guard course == .working, !isBlocked, grant == .permitted, !loader.isWanted, !renewal.isResolving else {
+            return false
+        }
+        return resources.allSatisfy { isOccupied($0, settings, at: boot) } && !resources.allSatisfy(\.machine.isOver)
+    }
+
+    private func isOccupied(_ file: ResourceWork, _ settings: DownloadSettings, at boot: BootInstant) -> Bool {
+        switch file.machine.state {
+        case .probing: return !file.sinks.isEmpty
+        case .fetching:
+            if file.machine.needsOpening || file.book.isWhole { return false }
+            if file.book.isReceived || file.attempts.isEarly(boot) { return true }
+            return file.sinks.count >= file.wantedConnections(settings, isUneven: restarts.isUneven)
+        case .digesting, .checking, .finalizing, .finalized, .failed: return true
+        }
+    }
+
+    /// Whether the disk may make bytes of it durable.
+    var isWriting: Bool { resources.contains(where: \.machine.isWriting) }
+    /// Whether it counts as a job: not while it only waits for a busy server, or for the disk to make its last bytes
+    /// durable.
+    var usesSlot: Bool { hasTransfers || !(isBlocked || isReceived) }
     var hasTransfers: Bool { loader.running != nil || resources.contains { !$0.sinks.isEmpty } }
     /// Whether all its bytes were received.
     var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) }
@@ -278,8 +306,8 @@ struct Redirect: Sendable, Equatable {
     var route: Route
 }
 
-/// One running transfer.
-struct TransferWork: Sendable {
+/// One running transfer. A class, since nothing of it changes while every step copies the machine.
+final class TransferWork: Sendable {
     let id: TransferID
     /// The claim of the item that it was started for: a later claim of the same item does not know it.
     let claim: ContentLease
@@ -292,10 +320,17 @@ struct TransferWork: Sendable {
     let span: TransferSpan
     let startedAt: Timestamp
     let startedBoot: BootInstant
-    var speed: TransferSpeed
     let usesHTTP2: Bool
-    /// Bytes that the statistics have counted.
-    var countedBytes: Int64 = 0
+
+    init(
+        _ request: TransferRequest, claim: ContentLease, resource: PartToken?, sink: RangeSink, lease: URLLeaseID?,
+        origin: Origin, route: Route, span: TransferSpan, _ step: Step<DownloadMachine>
+    ) {
+        (id, usesHTTP2) = (request.id, request.allowsHTTP2)
+        (self.claim, self.resource, self.sink, self.lease) = (claim, resource, sink, lease)
+        (self.origin, self.route, self.span) = (origin, route, span)
+        (startedAt, startedBoot) = (step.now, step.boot)
+    }
 
     /// Whether a gateway is asked for the descriptor.
     var isLoader: Bool { resource == nil }
