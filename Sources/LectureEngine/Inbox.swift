@@ -24,7 +24,7 @@ package final class Inbox<Event: Sendable>: Sendable {
     func setNeedsStep() { wake() }
 
     /// Whether no event waits.
-    package var isEmpty: Bool { events.withLock(\.isEmpty) }
+    package var isEmpty: Bool { events.withLock { $0.isEmpty } }
 
     /// Removes and returns all events, in their order.
     package func take() -> [Event] {

@@ -6,8 +6,12 @@ import CSQLite
 @safe final class Statement {
     /// The text it was prepared from.
     let sql: String
-    /// When the cache last lent it, as a serial number.
+    /// When it was last given back to the cache, as a serial number.
     var lastUse: UInt64 = 0
+    /// Whether the cache has lent it.
+    var isLent = false
+    /// Whether the cache keeps it.
+    var isKept = false
     private let handle: OpaquePointer
 
     /// Owns a prepared statement.

@@ -5,16 +5,18 @@ import LectureModel
 /// Small values stored as JSON text: a lecture's request headers and mirrors.
 enum JSONText {
     /// Writes names and values, sorted, so that equal headers are equal texts.
-    static func encode(_ headers: [String: String]) throws -> String { try text(of: headers) }
+    static func encode(_ headers: [String: String]) throws -> String {
+        headers.isEmpty ? "{}" : try text(of: headers)
+    }
 
     /// Writes a list.
-    static func encode(_ list: [String]) throws -> String { try text(of: list) }
+    static func encode(_ list: [String]) throws -> String { list.isEmpty ? "[]" : try text(of: list) }
 
     /// Reads names and values.
-    static func headers(_ text: String) throws -> [String: String] { try value(of: text) }
+    static func headers(_ text: String) throws -> [String: String] { text == "{}" ? [:] : try value(of: text) }
 
     /// Reads a list.
-    static func list(_ text: String) throws -> [String] { try value(of: text) }
+    static func list(_ text: String) throws -> [String] { text == "[]" ? [] : try value(of: text) }
 
     private static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

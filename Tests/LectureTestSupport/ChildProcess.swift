@@ -102,8 +102,8 @@ package final class ChildProcess: Sendable {
     ///   - environment: added to the test's own; an empty value removes a variable.
     ///   - directory: where it runs; `nil` for the test's own.
     /// - Returns: how it ended.
-    /// - Throws: ``Failure`` when it cannot be started; `CancellationError` when the test was cancelled, so that one that
-    ///   asks a program again and again ends.
+    /// - Throws: ``Failure`` when it cannot be started; `CancellationError` when the test was cancelled, so that one
+    ///   that asks a program again and again ends.
     package static func run(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil
     ) async throws -> Ending {
