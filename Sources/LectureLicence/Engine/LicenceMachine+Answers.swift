@@ -49,7 +49,7 @@ extension LicenceMachine {
         _ answer: CallbackAnswer, to asked: Asked, _ exchange: CallbackExchange, _ reading: CallbackReading,
         _ reply: ExchangeReply, sessionKey: String, _ step: inout Step<Self>
     ) throws {
-        guard var entry = try step.store.ledger.entry(asked.key) else {
+        guard var entry = try step.context.entry(asked.key) else {
             return try finish(asked, LectureError(.licenceMissing), &step)
         }
         let old = entry
@@ -66,7 +66,7 @@ extension LicenceMachine {
         if outcome.refusal == nil || entry.record != old.record || entry.suspicion != old.suspicion {
             try outcome.refusal == nil ? step.context.keepGrant(entry) : step.context.keep(entry)
         } else {
-            try step.store.ledger.storeAttempt(entry)
+            try step.context.keepAttempt(entry)
         }
         let hasEnded = CallbackDecision.hasEnded(outcome, replacing: old.record)
         try record(CallbackDecision(outcome, replacing: old.record), asked, exchange, reply, outcome.refusal, step)
@@ -90,7 +90,7 @@ extension LicenceMachine {
     ) throws {
         let error = LectureError(.answerMissing)
         try record(.missing, asked, exchange, reply, error, step)
-        if !asked.isAlone, let entry = try step.store.ledger.entry(asked.key) {
+        if !asked.isAlone, let entry = try step.context.entry(asked.key) {
             var again = asked
             again.isAlone = true
             return try enqueue(again, entry, first: true, &step)
@@ -128,7 +128,7 @@ extension LicenceMachine {
         switch asked.purpose {
         case .check: step.notices.append(.checked(asked.key, .unreachable(fault.error)))
         case .grant:
-            if fault.mayBeOfOneItem, isInCompany, let entry = try step.store.ledger.entry(asked.key) {
+            if fault.mayBeOfOneItem, isInCompany, let entry = try step.context.entry(asked.key) {
                 var again = asked
                 again.isIsolated = true
                 return try enqueue(again, entry, &step)
@@ -165,10 +165,10 @@ extension LicenceMachine {
         case .check, .pendingCallback: return
         case .grant, .renewal, .regrant: break
         }
-        guard var entry = try step.store.ledger.entry(asked.key) else { return }
+        guard var entry = try step.context.entry(asked.key) else { return }
         if counts { entry.attempts += 1 }
         (entry.nextAttempt, entry.waitSet, entry.error) = (until, until == nil ? nil : step.now, error)
-        try step.store.ledger.storeAttempt(entry)
+        try step.context.keepAttempt(entry)
     }
 
     // MARK: Ends

@@ -7,7 +7,7 @@ extension LicenceMachine {
     /// Puts a request of the application into its queue, unless it waits or is running already.
     mutating func ask(_ asked: Asked, _ step: inout Step<Self>) throws {
         if isAskedAlready(asked) { return }
-        guard let entry = try step.store.ledger.entry(asked.key), !entry.source.callbackURL.isEmpty else {
+        guard let entry = try step.context.entry(asked.key), !entry.source.callbackURL.isEmpty else {
             return try finish(asked, LectureError(.licenceMissing), &step)
         }
         try enqueue(asked, entry, &step)
@@ -95,7 +95,7 @@ extension LicenceMachine {
         var exchange = CallbackExchange(
             id: step.newTransfer(), queue: queue, origin: origin, items: [], questions: [], asked: step.now)
         for asked in queues.takeGroup(queue, origin, limit: settings.groupSize) {
-            guard let entry = try step.store.ledger.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil
+            guard let entry = try step.context.entry(asked.key), asked.purpose.rank == 1 || entry.record != nil
             else {
                 try finish(asked, LectureError(.licenceMissing), &step)
                 continue

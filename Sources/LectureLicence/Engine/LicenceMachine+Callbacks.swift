@@ -17,7 +17,7 @@ extension LicenceMachine {
         for callback in claimed {
             callbacks.held[callback.id] = callback
             let asked = Asked(key: callback.key, purpose: .pendingCallback(callback))
-            guard let entry = try step.store.ledger.entry(callback.key), entry.record != nil,
+            guard let entry = try step.context.entry(callback.key), entry.record != nil,
                 !entry.source.callbackURL.isEmpty
             else {
                 // There is no server to notify.

@@ -79,6 +79,8 @@ package struct LicenceTransaction {
     var source = TimeRow.Source.clocks
     /// Whether a licence was stored or a time observed.
     var mustAppend = false
+    /// Licences as the transaction has read or stored them.
+    private var known: [ContentKey: LicenceEntry] = [:]
 
     /// Continues the time ledger.
     ///
@@ -118,10 +120,28 @@ package struct LicenceTransaction {
         return try ledger.append(time.row, source: source, after: first)
     }
 
+    /// A licence; nil when there is none. One that the transaction has read or stored is not read again.
+    mutating func entry(_ key: ContentKey) throws -> LicenceEntry? {
+        if let entry = known[key] { return entry }
+        let entry = try ledger.entry(key)
+        known[key] = entry
+        return entry
+    }
+
+    /// These were read just now.
+    mutating func take(_ entries: [LicenceEntry]) { for entry in entries { known[entry.key] = entry } }
+
     /// Stores a licence; its row of the chain follows with the end of the transaction.
     mutating func keep(_ entry: LicenceEntry) throws {
         try ledger.store(entry)
+        known[entry.key] = entry
         mustAppend = true
+    }
+
+    /// Stores only the result of the last attempt; the rest of the licence is as it was read.
+    mutating func keepAttempt(_ entry: LicenceEntry) throws {
+        try ledger.storeAttempt(entry)
+        known[entry.key] = entry
     }
 
     // MARK: Verdicts
@@ -136,7 +156,7 @@ package struct LicenceTransaction {
     func judged(
         _ key: ContentKey, isChecked: Bool = false
     ) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
-        let entry = try ledger.entry(key)
+        let entry = try known[key] ?? ledger.entry(key)
         let content = try store.content(key)
         // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
         let isSealed = try content.flatMap { try ledger.contentKeys.key($0.id) }?.purpose == .licensed

@@ -26,10 +26,10 @@ extension LicenceTransaction {
 
     /// The licences of an exchange for which its answer does not count: they were granted under another key. An answer
     /// that no key verified does not count for a licence that one did grant.
-    func foreignItems(_ exchange: CallbackExchange, _ answer: VerifiedAnswer) throws -> Set<ContentKey> {
+    mutating func foreignItems(_ exchange: CallbackExchange, _ answer: VerifiedAnswer) throws -> Set<ContentKey> {
         var foreign: Set<ContentKey> = []
         for asked in exchange.items {
-            guard let keys = try countingKeys(try ledger.entry(asked.key), asked.key) else { continue }
+            guard let keys = try countingKeys(try entry(asked.key), asked.key) else { continue }
             if !keys.answers.contains(answer.signer) { foreign.insert(asked.key) }
         }
         return foreign

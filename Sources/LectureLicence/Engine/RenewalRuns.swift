@@ -60,6 +60,7 @@ struct RenewalRuns: Sendable {
             if run.claimAt.map({ $0 <= step.boot }) ?? true {
                 let limit = settings.lookAhead - run.claimed.count
                 let entries = try step.store.ledger.renewals.claim(id, owner: owner, limit: limit, now: step.now)
+                step.context.take(entries)
                 run.claim(entries, into: &queues, now: step.now)
                 run.claimAt = entries.count < limit ? try nextLook(at: run, settings, step) : nil
             }
