@@ -17,6 +17,7 @@ let migrations = [
     "0009_add_granting_keys",
     "0010_add_chunk_pieces",
     "0011_bind_content_keys",
+    "0012_index_granting_keys",
 ]
 
 let package = Package(

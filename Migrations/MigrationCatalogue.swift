@@ -62,5 +62,9 @@ package enum MigrationCatalogue {
             identifier: "0011_bind_content_keys",
             sha256: "aa7e815e037536722633f169e82cfa6b3d1f5092db9acb988bf02bd49ffc38bb",
             sql: PackageResources._011_bind_content_keys_sql),
+        Entry(
+            identifier: "0012_index_granting_keys",
+            sha256: "000068dabb43ed47adfe9ee174d7e9df3d88de85e02e5e87a5eacf42fb1a88ad",
+            sql: PackageResources._012_index_granting_keys_sql),
     ]
 }

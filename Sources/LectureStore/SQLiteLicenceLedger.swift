@@ -114,25 +114,35 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     /// Whether an existing lecture has a licence that was granted by another key for answers.
     package func hasLicence(grantedByOtherThan signer: String) throws -> Bool {
         // The thumbprints for answers stand before the slash, separated by spaces.
-        try connection.first(
-            """
-            SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND granting_keys IS NOT NULL
-                AND instr(' ' || substr(granting_keys, 1, instr(granting_keys, '/') - 1) || ' ', ' ' || ? || ' ') = 0
-            LIMIT 1
-            """, signer
-        ) { _ in true } ?? false
+        try connection.first(Self.isGrantedByOther("substr(keys, 1, instr(keys, '/') - 1)"), signer) { _ in true }
+            ?? false
     }
 
     /// Whether an existing lecture has a licence for which files of a key do not count.
     package func hasLicence(forFilesOfOthersThan signer: String, orUnknown unknown: Bool) throws -> Bool {
-        try connection.first(
-            """
-            SELECT 1 FROM licence WHERE content_id IS NOT NULL AND form IS NOT NULL AND CASE
-                WHEN granting_keys IS NULL THEN ?2
-                ELSE instr(' ' || substr(granting_keys, instr(granting_keys, '/') + 1) || ' ', ' ' || ?1 || ' ') = 0 END
+        if unknown, try connection.first(Self.isGrantedByUnknown, read: { _ in true }) ?? false { return true }
+        return try connection.first(Self.isGrantedByOther("substr(keys, instr(keys, '/') + 1)"), signer) { _ in true }
+            ?? false
+    }
+
+    private static let granted = """
+        FROM licence INDEXED BY licence_granting WHERE content_id IS NOT NULL AND form IS NOT NULL AND granting_keys
+        """
+    static let isGrantedByUnknown = "SELECT 1 \(granted) IS NULL LIMIT 1"
+
+    /// Whether the thumbprints of a kind lack one, in any licence. Each different value is looked up in the index once,
+    /// however many licences have it.
+    static func isGrantedByOther(_ thumbprints: String) -> String {
+        func next(_ value: String) -> String {
+            "(SELECT granting_keys \(granted) > \(value) ORDER BY granting_keys LIMIT 1)"
+        }
+        return """
+            WITH RECURSIVE grant(keys) AS (
+                SELECT \(next("''")) UNION ALL SELECT \(next("keys")) FROM grant WHERE keys IS NOT NULL
+            )
+            SELECT 1 FROM grant WHERE keys IS NOT NULL AND instr(' ' || \(thumbprints) || ' ', ' ' || ? || ' ') = 0
             LIMIT 1
-            """, signer, unknown
-        ) { _ in true } ?? false
+            """
     }
 
     /// Stores a licence with its code.

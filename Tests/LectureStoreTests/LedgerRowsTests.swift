@@ -46,6 +46,43 @@ import Testing
         }
     }
 
+    @Test func `whether another key has granted a licence is known without reading them all`() throws {
+        let store = try LedgerFixture()
+        let ledger = store.ledger
+        func keep(_ name: String, _ keys: GrantingKeys?) throws {
+            var entry = try full(store, name)
+            entry.grantingKeys = keys
+            try store.commit {
+                try store.addContent(name)
+                try ledger.store(entry)
+            }
+        }
+        func others(_ signer: String) throws -> [Bool] {
+            [
+                try ledger.hasLicence(grantedByOtherThan: signer),
+                try ledger.hasLicence(forFilesOfOthersThan: signer, orUnknown: false),
+                try ledger.hasLicence(forFilesOfOthersThan: signer, orUnknown: true),
+            ]
+        }
+        #expect(try others("one") == [false, false, false])
+        for number in 0..<40 { try keep("a\(number)", GrantingKeys(answers: ["one"], files: ["file", "one"])) }
+        #expect(try others("one") == [false, false, false] && others("file") == [true, false, false])
+        // A part of a thumbprint is another one.
+        #expect(try others("on") == [true, true, true])
+        try keep("b", GrantingKeys(answers: ["one", "two"], files: ["one"]))
+        #expect(try others("one") == [false, false, false] && others("two") == [true, true, true])
+        #expect(try others("file") == [true, true, true])
+        try keep("c", nil)
+        #expect(try others("one") == [false, false, true])
+        try keep("d", GrantingKeys(answers: ["two"], files: ["file"]))
+        #expect(try others("one") == [true, true, true])
+        for sql in [SQLiteLicenceLedger.isGrantedByOther("keys"), SQLiteLicenceLedger.isGrantedByUnknown] {
+            let plan = try store.index.connection.plan(sql, values: sql.contains("?") ? [.text("one")] : [])
+            let rows = plan.filter { $0.contains("licence") }
+            #expect(!rows.isEmpty && rows.allSatisfy { $0.contains("SEARCH") && $0.contains("licence_granting") })
+        }
+    }
+
     @Test("A licence is read as it was stored, replaced and deleted")
     func roundTrip() throws {
         let store = try LedgerFixture()

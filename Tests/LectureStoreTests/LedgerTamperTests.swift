@@ -79,8 +79,9 @@ import Testing
         let store = try played()
         let before = try store.ledger.entries(after: nil, limit: 9)
         let step = try #require(MigrationCatalogue.entries.first { $0.identifier.hasSuffix("_add_granting_keys") })
-        try store.tamper(
-            "ALTER TABLE licence DROP COLUMN granting_keys; \(String(decoding: step.sql, as: UTF8.self))")
+        let index = try #require(MigrationCatalogue.entries.first { $0.identifier.hasSuffix("_index_granting_keys") })
+        let added = [step, index].map { String(decoding: $0.sql, as: UTF8.self) }.joined(separator: "\n")
+        try store.tamper("DROP INDEX licence_granting; ALTER TABLE licence DROP COLUMN granting_keys; \(added)")
         #expect(try store.isIntact)
         #expect(try store.entry("a")?.grantingKeys == nil)
         #expect(try store.ledger.entries(after: nil, limit: 9) == before)
