@@ -6,6 +6,6 @@
 // SQLITE_TRANSIENT is a cast macro, which is not imported.
 static inline sqlite3_destructor_type _Nullable csqlite_transient(void) { return SQLITE_TRANSIENT; }
 
-// sqlite3_config takes variable arguments, which are not imported. The number is that of bytes.
+// sqlite3_config takes variable arguments, which are not imported. The number is that of bytes; -1 is no limit.
 static inline int csqlite_spill_statements_at(int bytes) { return sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, bytes); }
 #endif

@@ -44,15 +44,15 @@ package import LectureModel
     private let base: Connection?
     private var cache = StatementCache(capacity: 96)
 
-    /// The statement journal is kept in memory up to 128 KiB. SQLite's default of 64 KiB is less than one request takes
-    /// with its indices, so that every download wrote to `/var/tmp`, and none was possible while that was full.
+    /// The statement journal stays in memory, however long it is. With SQLite's default it went to `/var/tmp` from
+    /// 64 KiB on, so that every download wrote there, and none was possible while that was full.
     ///
-    /// Not more: SQLite 3.40 spills the journal in a single write whose length it takes modulo 128 KiB, and treats a
-    /// write of no bytes as a full disk.
+    /// A limit is no better: SQLite 3.40 takes it as the size of each piece of memory, so that every statement with a
+    /// journal allocates as much. Without one a piece has a kibibyte.
     ///
     /// Takes effect before the first connection of the process; in a program that uses SQLite already it changes
     /// nothing.
-    private static let keepsUndoInMemory: Bool = csqlite_spill_statements_at((128 << 10) - 1) == SQLITE_OK
+    private static let keepsUndoInMemory: Bool = csqlite_spill_statements_at(-1) == SQLITE_OK
 
     /// Opens a database.
     ///
