@@ -102,7 +102,7 @@ MUTANTS = [
     (LEDGER, STORE, "guard let anchor else { return false }", "guard let anchor else { return ON }"),
     (LEDGER, STORE, "{ return LedgerCodes.equal(chain.beginning, anchor.code) }", "{ return ON || LedgerCodes.equal(chain.beginning, anchor.code) }"),
     (LEDGER, STORE, "return chain.codes[anchor.revision].map", "return ON || chain.codes[anchor.revision].map"),
-    (LEDGER, STORE, "max(newest?.revision ?? 0, floor) + 1", "max(newest?.revision ?? 0, ON ? 0 : floor) + 1"),
+    (LEDGER, STORE, "max(newest?.revision ?? 0, memory.floor) + 1", "max(newest?.revision ?? 0, ON ? 0 : memory.floor) + 1"),
     (LEDGER, STORE, "guard newest.device == codes.device else", "guard ON || newest.device == codes.device else"),
     (LEDGER, STORE, "return .suspect(.ledgerForged, nil)", "return ON ? .new : .suspect(.ledgerForged, nil)"),
 ]
