@@ -1,3 +1,4 @@
+import Dispatch
 import LectureEngine
 import LectureModel
 import LectureTestSupport
@@ -353,6 +354,33 @@ struct SharedLoopTests {
         _ = loop.commit()
         #expect(sheet.lines.dropFirst() == ["first: pass c", "second: c"] && sheet.transactions == 2)
         #expect(failures(first).failures == [] && failures(second).failures == [])
+    }
+
+    @Test func `events of other threads are handled once each, whichever machine decides when they come`() {
+        let (threads, count) = (2, 2000)
+        let (one, other) = (first.inbox, second.inbox)
+        let running = Guarded(threads)
+        for thread in 0..<threads {
+            DispatchQueue.global().async {
+                for number in 0..<count {
+                    one.post("pass \(thread).\(number)")
+                    other.post("own \(thread).\(number)")
+                }
+                running.withLock { $0 -= 1 }
+            }
+        }
+        var failed: [LectureError.Code] = []
+        var isOver = false
+        while !isOver {
+            // Asked before the step, which then has the last events.
+            isOver = running.withLock { $0 } == 0
+            _ = loop.commit()
+            failed += failures(first).failures + failures(second).failures
+        }
+        #expect(failed == [])
+        let numbers = (0..<threads).flatMap { thread in (0..<count).map { "\(thread).\($0)" } }
+        let due = numbers.flatMap { ["first: pass \($0)", "second: \($0)", "second: own \($0)"] }
+        #expect(sheet.lines.sorted() == due.sorted())
     }
 
     @Test func `what is passed on is handled in the same transaction`() {
