@@ -3,7 +3,7 @@ import LectureModel
 import Testing
 
 /// The loop that the commands share, with streams in place of a library and a timer.
-@Suite struct EventLoopTests {
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
     private typealias Outcome = Result<Int, LectureError>
 
     /// An error that is not of the catalogue.
@@ -15,6 +15,13 @@ import Testing
         let ticks = AsyncStream.makeStream(of: Ticker.Event.self)
         /// How often ticks were requested.
         let starts = Guarded(0)
+        /// Ends when the ticks were stopped.
+        private let stopped = AsyncStream.makeStream(of: Void.self)
+
+        init() {
+            // From the beginning: a stream that has ended calls no handler that is set later.
+            ticks.continuation.onTermination = { [stop = stopped.continuation] _ in stop.finish() }
+        }
 
         func loop<Message: Sendable>(of message: Message.Type) -> EventLoop<Message> {
             EventLoop(library.stream) { [ticks = ticks.stream, starts] in
@@ -25,9 +32,7 @@ import Testing
 
         /// Waits until the ticks were stopped.
         func ticksStopped() async {
-            let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
-            ticks.continuation.onTermination = { _ in stop.finish() }
-            for await _ in stopped {}
+            for await _ in stopped.stream {}
         }
     }
 
