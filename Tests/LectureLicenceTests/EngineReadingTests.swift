@@ -4,9 +4,10 @@ import Testing
 
 @testable import LectureStore
 
-/// How often a renewal reads its row: each time its code is checked.
+/// How often a renewal reads its row: each time its code is checked. One whose request starts in a later step than its
+/// claim reads it once more, since it may have been played meanwhile.
 struct EngineReadingTests {
-    @Test func `a renewal reads its licence once when it is requested, and once when it is answered`() throws {
+    @Test func `a renewal reads its licence once for its claim and request, and once for its answer`() throws {
         let world = try LicenceWorld()
         try world.licensed((0..<10).map { "k\($0)" })
         world.server.behave { request, _ in .payload(FakeServer.permit(request.items)) }
