@@ -191,13 +191,4 @@ import Testing
         full.openFailed()
         #expect(full.isDone && full.outcome == nil)
     }
-
-    @Test func `A connection that ends by itself invalidates the window, not the trial`() {
-        var trial = RangeTrial(connections: 2, limit: 4, at: at(0))
-        _ = trial.progressed(totalBytes: 10 * mebibyte, at: at(1))
-        trial.opened(totalBytes: 10 * mebibyte, at: at(1))
-        trial.connectionEnded(totalBytes: 15 * mebibyte, at: at(1.5))
-        #expect(trial.connections == 2 && trial.outcome == nil)
-        #expect(trial.progressed(totalBytes: 25 * mebibyte, at: at(2.5)) == .openAnother)
-    }
 }

@@ -117,18 +117,6 @@ package struct RangeTrial: Hashable, Sendable {
         if case .opening = phase { phase = .done }
     }
 
-    /// A connection ended on its own, for example because its range was complete: the current window would compare
-    /// different numbers of connections.
-    ///
-    /// - Parameters:
-    ///   - totalBytes: how many bytes of the file were received so far, over all connections.
-    ///   - now: the boot clock.
-    package mutating func connectionEnded(totalBytes: UInt64, at now: BootInstant) {
-        connections = max(0, connections - 1)
-        if case .proving = phase { phase = .measuring }
-        startWindow(totalBytes, now)
-    }
-
     private mutating func startWindow(_ totalBytes: UInt64, _ now: BootInstant) {
         windowStart = now
         windowFirstByte = totalBytes
