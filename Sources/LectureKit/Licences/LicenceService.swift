@@ -22,9 +22,8 @@ final class LicenceService: LoopService, @unchecked Sendable {
     private var checks: [ContentKey: [Waiter<CheckOutcome>]] = [:]
     private var started: [Waiter<RenewalReport>] = []
     private var renewals: [RenewalRunID: [Waiter<RenewalReport>]] = [:]
-    private var continued: Set<RenewalRunID> = []
-    /// What runs that were stopped have renewed.
-    private var stopped: [RenewalRunID: RenewalTally] = [:]
+    /// What the engine knows of runs that were stopped.
+    private var interrupted: [RenewalRunID: RenewalReport] = [:]
     private var idleWaiters: [Waiter<Void>] = []
 
     /// Opens the ledger, checks it against its anchor, and adds its machine to the loop.
@@ -75,14 +74,12 @@ final class LicenceService: LoopService, @unchecked Sendable {
         case .granted(let outcome): host.downloads?.engine.inbox.post(.granted(outcome.content, outcome.answer))
         case .checked(let key, let outcome):
             for waiter in checks.removeValue(forKey: key) ?? [] { waiter.answer(outcome) }
-        case .renewalStarted(let run, let isContinued):
+        case .renewalStarted(let run, _):
             renewals[run, default: []] += started
             started = []
-            if isContinued { continued.insert(run) }
         case .renewalEnded(let run, let report):
-            continued.remove(run)
             for waiter in renewals.removeValue(forKey: run) ?? [] { waiter.answer(report) }
-        case .renewalStopped(let run, let tally): stopped[run] = tally
+        case .renewalStopped(let run, let report): interrupted[run] = report
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
@@ -194,15 +191,11 @@ final class LicenceService: LoopService, @unchecked Sendable {
 
     /// How far a renewal came that the next program continues.
     private func unfinished(_ run: RenewalRunID) -> RenewalReport {
-        var report = RenewalReport()
+        var report = interrupted[run] ?? RenewalReport()
         if let progress = try? ledger.renewals.progress(run) {
             (report.renewed, report.failed) = (progress.renewed, progress.failed)
             report.waiting = progress.wanted + progress.elsewhere
             report.total = report.renewed + report.failed + report.waiting
-            report.isContinued = continued.contains(run)
-        }
-        if let tally = stopped[run] {
-            (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
         }
         return report
     }

@@ -144,8 +144,9 @@ package enum LicenceNotice: StateMachineNotice, Hashable {
     case renewalStarted(RenewalRunID, isContinued: Bool)
     /// A run is over, or would have to wait longer than it may.
     case renewalEnded(RenewalRunID, RenewalReport)
-    /// A run was stopped; the next program continues it. What it has renewed so far.
-    case renewalStopped(RenewalRunID, RenewalTally)
+    /// A run was stopped; the next program continues it. The report has what the ledger does not know: whether it was
+    /// continued, and how the renewed licences are.
+    case renewalStopped(RenewalRunID, RenewalReport)
     /// The store could not be written; the step is repeated.
     case failure(LectureError)
     /// All work that ``LicenceEngine/stop()`` ended is finished; the engine is idle.

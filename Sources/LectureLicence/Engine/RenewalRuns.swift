@@ -92,10 +92,8 @@ struct RenewalRuns: Sendable {
         let waits = progress.nextDue.map { $0 - step.now > settings.longestWait } ?? isDone
         guard isDone || waits else { return }
         if isDone { try step.store.ledger.renewals.end(run.id, now: step.now) }
-        var report = RenewalReport()
-        (report.total, report.renewed, report.failed) = (run.total, progress.renewed, progress.failed)
-        (report.waiting, report.isContinued) = (progress.wanted, run.isContinued)
-        (report.playable, report.unbelieved) = (run.tally.playable, run.tally.unbelieved)
+        var report = run.report
+        (report.renewed, report.failed, report.waiting) = (progress.renewed, progress.failed, progress.wanted)
         runs[run.id] = nil
         step.notices.append(.event(.renewalEnded(report)))
         step.notices.append(.renewalEnded(run.id, report))
@@ -177,7 +175,7 @@ struct RenewalRuns: Sendable {
     /// Ends all runs where they are; the next program continues them.
     mutating func stop() -> [LicenceNotice] {
         defer { runs = [:] }
-        return runs.values.sorted { $0.id < $1.id }.map { .renewalStopped($0.id, $0.tally) }
+        return runs.values.sorted { $0.id < $1.id }.map { .renewalStopped($0.id, $0.report) }
     }
 }
 
@@ -202,6 +200,14 @@ private struct RunWork: Sendable {
 
     init(id: RenewalRunID, kind: RenewalKind, total: Int, done: Int, isContinued: Bool) {
         (self.id, self.kind, self.total, self.done, self.isContinued) = (id, kind, total, done, isContinued)
+    }
+
+    /// What only the memory knows of it; the ledger counts the licences.
+    var report: RenewalReport {
+        var report = RenewalReport()
+        (report.total, report.isContinued) = (total, isContinued)
+        (report.playable, report.unbelieved) = (tally.playable, tally.unbelieved)
+        return report
     }
 
     /// Queues claimed licences. The plan decides which of them share a request, so that the printed plan is the one
