@@ -106,6 +106,10 @@ import Testing
         _ = try me.home.write("replacement", to: "store/media/0000/4.mp4.new")
         #expect(try await Self.rebuild(me, "--delete-unusable", status: 0) == rest)
         #expect(try await Self.rebuild(me, status: 0) == [])
+        // There is nothing left to rebuild, and a line of the list was not read.
+        let torn = try me.home.write("{\"url\":\n", to: "torn.jsonl")
+        let unread = try await me("store", "rebuild", torn)
+        #expect(unread.status == 1 && unread.errorText.contains("nothing to rebuild"), "\(unread.errorText)")
         #expect(try await me("remove", "b", "kept-1").status == 0)
         let files = FileManager.default
         let left = try files.contentsOfDirectory(atPath: "\(me.store)/media/0000").sorted()

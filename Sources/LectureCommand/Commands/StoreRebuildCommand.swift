@@ -18,16 +18,20 @@ enum StoreRebuildCommand {
 private struct DigestLists: Sendable {
     /// By digest; the first of several counts. Nil when no list was given.
     private(set) var lectures: [[UInt8]: DownloadRequest]?
+    /// How many lines could not be read.
+    private(set) var unreadable = 0
 
     /// Reads the lists. A line that cannot be read is reported, and the others are used.
     init(reading paths: [String], _ session: CommandSession) async throws {
         guard !paths.isEmpty else { return }
-        var (lectures, count): ([[UInt8]: DownloadRequest], Int) = ([:], 0)
+        var (lectures, count, unreadable): ([[UInt8]: DownloadRequest], Int, Int) = ([:], 0, 0)
         for path in paths {
             try await CourseList.read(path) { lines in
                 for line in lines {
                     switch line {
-                    case .issue(let error): try session.report(error)
+                    case .issue(let error):
+                        unreadable += 1
+                        try session.report(error)
                     case .warning(let warning): try session.report(warning)
                     case .lecture(let request, _):
                         count += 1
@@ -39,7 +43,7 @@ private struct DigestLists: Sendable {
         if lectures.count < count {
             session.context.say("\(count - lectures.count) of \(count) listed lectures have no digest of their own.")
         }
-        self.lectures = lectures
+        (self.lectures, self.unreadable) = (lectures, unreadable)
     }
 
     /// The lecture of a digest; nil when no list was given.
@@ -100,7 +104,7 @@ private struct RebuildRun {
         let (recorded, unlisted) = (counts["recorded"] ?? 0, counts["unlisted"] ?? 0)
         guard recorded + unusable.count + unlisted + failed > 0 else {
             session.report("There is nothing to rebuild: every media file belongs to a lecture.")
-            return .done
+            return lists.unreadable > 0 ? .someFailed : .done
         }
         let bytes = unusable.reduce(0) { $0 + $1.bytes }
         let deleted = session.command.flag("delete-unusable") ? try await manager.contents.deleteKept(unusable) : 0
@@ -116,6 +120,6 @@ private struct RebuildRun {
             session.context.say(
                 "Without a list, 'lecturectl store rebuild' records those that are not listed under keys of their own.")
         }
-        return left + unlisted + failed > 0 ? .someFailed : .done
+        return left + unlisted + failed + lists.unreadable > 0 ? .someFailed : .done
     }
 }
