@@ -6,17 +6,20 @@ package import LectureModel
 ///
 /// ```
 ///   made ──open──▶ open ──submit, flush, digest──▶ open ──finalize──▶ finalized
-///     │              │ a call fails                                     │
-///     │              ▼                                                  │
+///     │              │ │ a flush finds it whole                         │
+///     │              │ └────────▶ finished ──────────┐                  │
+///     │              │ a call fails                  │                  │
+///     │              ▼                               ▼                  │
 ///     └──close──▶ (failed) ──close──▶ closed ◀──close───────────────────┘
 /// ```
 ///
 /// Everything that blocks runs on two queues of the file: `writes` computes proofs, writes and digests in the order of
 /// the calls; `syncs` waits for the disk, so that writing continues meanwhile, and also finalizes and closes the file,
-/// so that no sync is running then. Only ``submit(_:from:endsObject:)`` blocks its caller.
+/// so that no sync is running then. A file that finishes by itself has nothing more to write: it does so on `writes`.
+/// Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
-/// `@unchecked Sendable`: `body`, `hasEnded` and `isAbandoned` are touched only on `writes`, `isDirectoryDurable` and
-/// `hasLostBytes` only on `syncs`; the rest is constant and `Sendable`.
+/// `@unchecked Sendable`: `body`, `hasEnded`, `hasFinished` and `isAbandoned` are touched only on `writes`,
+/// `isDirectoryDurable` and `hasLostBytes` only on `syncs`; the rest is constant and `Sendable`.
 package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What exists while the file is open.
     private struct Body {
@@ -28,6 +31,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         /// Whole chunks that are written but not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
         var writtenBytes: UInt64 = 0
+        /// Whether chunks were handed to a sync before.
+        var hasSynced = false
     }
 
     /// How the bytes are stored.
@@ -92,6 +97,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private var body: Body?
     private var hasEnded = false
+    private var hasFinished = false
     /// What remains at the end: handed from `writes` to the last task on `syncs`.
     private var last: Group?
     /// A segment was not sealed because the file is about to be closed; the blocks after it would follow a gap.
@@ -131,7 +137,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             do throws(LectureError) {
                 body = try makeBody(plan)
-                if body != nil { notify(.opened) }
+                if body != nil, plan.finish == .whenAsked { notify(.opened) }
             } catch {
                 fail(error)
             }
@@ -179,7 +185,11 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private func queueFlush() {
         writes.async { [self] in
-            syncWritten()
+            do throws(LectureError) {
+                if try !finishIfWhole() { syncWritten() }
+            } catch {
+                fail(error)
+            }
         }
     }
 
@@ -237,7 +247,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         for _ in 0..<dropped { budget.leave(account) }
         writes.async { [self] in
             last = takeWritten()
-            let isClean = body?.kept.isClean ?? false
+            let isClean = body?.kept.isClean ?? hasFinished
             body = nil
             hasEnded = true
             syncs.async { [self] in
@@ -274,7 +284,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         } catch {
             throw FileIntent.makeDirectory.error(error, plan.path)
         }
-        let paths = PartFilePaths(path: path, bucket: bucket)
+        let paths = PartFilePaths(path: path, bucket: bucket, syncs: media.syncs)
         if let seal = plan.seal {
             let part = try SealedPart.open(plan, seal, paths, media) { [budget, account] in
                 budget.stage(account) == .open
@@ -347,6 +357,33 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         budget.wrote(count, account)
     }
 
+    // MARK: Finishing by itself
+
+    /// Syncs the file and gives it its final name, if that is planned and the whole of it is written.
+    ///
+    /// - Returns: false when its chunks are to be synced and reported as usual.
+    /// - Throws: ``LectureError``: what a sync or a rename can have. Nothing of it was reported.
+    private func finishIfWhole() throws(LectureError) -> Bool {
+        guard let body, let total = body.plan.total, body.plan.finish != .whenAsked, !body.hasSynced,
+            total > 0, body.written.count == body.plan.grid.count(total: total), isWriting, !isAbandoned
+        else { return false }
+        var digest: [UInt8]?
+        if case .ifDigestIs(let due) = body.plan.finish {
+            digest = try digestOfWhole(total)
+            guard let digest, digests.equal(due, digest) else { return false }
+        }
+        // Not reported if this fails: after a failed sync a later one would prove nothing.
+        self.body?.written = []
+        self.body?.writtenBytes = 0
+        defer { budget.settled(body.writtenBytes, account) }
+        let length = try lengthToFinalize(total)
+        try body.paths.finalize(body.kept.file, total: length)
+        self.body = nil
+        (hasEnded, hasFinished) = (true, true)
+        notify(.finished(body.written, sha256: digest))
+        return true
+    }
+
     private func digestOfWhole(_ total: UInt64) throws(LectureError) -> [UInt8]? {
         guard var body = self.body else { throw LectureError(.bug, cause: "a digest of a file that is not open") }
         var prefix: PrefixDigest
@@ -374,6 +411,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let group = Group(target: target, chunks: body?.written ?? [], byteCount: body?.writtenBytes ?? 0)
         body?.written = []
         body?.writtenBytes = 0
+        body?.hasSynced = true
         return group
     }
 

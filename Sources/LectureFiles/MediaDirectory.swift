@@ -9,6 +9,10 @@ final class MediaDirectory: Sendable {
     let root: String
     /// `<root>/media`.
     let descriptor: Descriptor
+    /// Syncs buckets, and the directories of outputs.
+    let syncs = DirectorySyncs()
+    /// Where outputs cannot share blocks with media.
+    let unshared = UnsharedBlocks()
     /// Buckets whose entry in `media` is known to be durable.
     private let durableBuckets = Monitor<Set<String>>([])
 

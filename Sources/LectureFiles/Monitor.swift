@@ -59,7 +59,8 @@ import Glibc
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
             if let answer = body(&value) { return answer }
-            // proof: only the transport's own thread waits here, for memory; each change wakes it.
+            // proof: the transport's thread waits here for memory, a thread of a file for the sync of its directory;
+            // each change wakes both.
             unsafe pthread_cond_wait(condition, mutex)
         }
     }

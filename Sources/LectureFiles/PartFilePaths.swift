@@ -18,6 +18,13 @@ struct PartFilePaths: Sendable {
     let path: MediaPath
     /// The open bucket.
     let bucket: Descriptor
+    /// Syncs the bucket for several files at once.
+    let syncs: DirectorySyncs
+    /// A file up to this length is not reserved while there is plenty of space: it is written at once, and a full disk
+    /// is found by that write as well.
+    static let unreservedBytes: UInt64 = 1 << 20
+    /// What is plenty: more than all files together that may be written at a time without having been reserved.
+    private static let plentyBytes: UInt64 = 4 << 30
 
     /// Creates the part file, or empties one that was left without a committed chunk. Anything else under one of the
     /// two names is deleted: nothing of it is committed, and it would be in the way.
@@ -111,6 +118,12 @@ struct PartFilePaths: Sendable {
     func reserve(
         _ file: Descriptor, length total: UInt64, reserve: UInt64, in media: MediaDirectory
     ) throws(LectureError) {
+        if total > 0, total <= Self.unreservedBytes, let length = off_t(exactly: total),
+            try media.freeBytes() / 2 >= max(reserve, Self.plentyBytes)
+        {
+            try systemCall(.write, path.text) { ftruncate(file.number, length) }
+            return
+        }
         // Held from checking to reserving, so that files started together do not all count the same free bytes.
         let turn = try media.reservationTurn()
         defer { withExtendedLifetime(turn) {} }
@@ -166,7 +179,7 @@ struct PartFilePaths: Sendable {
                 // Usually the last flush has done it; then only timestamps would be written, which need no wait.
                 try systemCall { fdatasync(file.number) }
                 try bucket.rename(path.partName, to: path.name)
-                try bucket.sync()
+                try syncs.sync(bucket)
                 return
             }
         } catch {

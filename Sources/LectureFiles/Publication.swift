@@ -10,15 +10,20 @@ import LectureModel
 struct Publication {
     private let output: String
     private let place: OutputPlace
+    private let syncs: DirectorySyncs
+    private let unshared: UnsharedBlocks
     private var directory: Descriptor { place.directory }
 
     /// Opens the output's directory, which must exist.
     ///
-    /// - Parameter output: a path, relative to the working directory or absolute. Links among its directories are
-    ///   followed; it belongs to the user.
+    /// - Parameters:
+    ///   - output: a path, relative to the working directory or absolute. Links among its directories are followed; it
+    ///     belongs to the user.
+    ///   - syncs: syncs the output's directory for several files at once.
+    ///   - unshared: remembers where blocks cannot be shared.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` when it cannot be a file.
-    init(output: String) throws(LectureError) {
-        self.output = output
+    init(output: String, syncs: DirectorySyncs, unshared: UnsharedBlocks) throws(LectureError) {
+        (self.output, self.syncs, self.unshared) = (output, syncs, unshared)
         place = try OutputPlace(output)
     }
 
@@ -71,10 +76,10 @@ struct Publication {
                 let mayReplace = right == .any || there.isRegular && right.allows(there.outputFacts)
                 if !mayReplace { throw SystemError(number: EEXIST) }
             }
-            var facts = try clone(source, right)
+            var facts = try clone(source, status, right)
             if facts == nil, try link(sourceName, in: bucket, right) { facts = status.outputFacts }
             if let facts {
-                try directory.sync()
+                try syncs.sync(directory)
                 return facts
             }
         } catch {
@@ -122,10 +127,15 @@ struct Publication {
     // MARK: The three ways
 
     /// Shares the source's blocks; nil where the file system cannot.
-    private func clone(_ source: Descriptor, _ right: OutputRight) throws(SystemError) -> OutputFacts? {
-        guard let file = try? place.makeFile() else { return nil }
-        guard csystem_clone(source.number, file.descriptor.number) == 0 else {
+    private func clone(
+        _ source: Descriptor, _ status: stat, _ right: OutputRight
+    ) throws(SystemError) -> OutputFacts? {
+        let there = try directory.status()
+        guard !unshared.contains(status, there), let file = try? place.makeFile() else { return nil }
+        let failure = csystem_clone(source.number, file.descriptor.number)
+        guard failure == 0 else {
             file.discard()
+            unshared.failed(status, there, failure)
             return nil
         }
         try place.install(file, replacing: right)
@@ -163,7 +173,7 @@ struct Publication {
         }
         do {
             try place.install(file, replacing: right)
-            try directory.sync()
+            try syncs.sync(directory)
             return try file.descriptor.status().outputFacts
         } catch {
             throw failure(error)

@@ -20,9 +20,10 @@ protocol ByteSource: AnyObject {
 
     private let descriptor: Descriptor
     private let subject: String
-    private let buffer: UnsafeMutableRawBufferPointer
+    /// Allocated by the first read: a file that is only written needs none.
+    private var buffer: UnsafeMutableRawBufferPointer?
 
-    /// Allocates the buffer.
+    /// Creates a reader.
     ///
     /// - Parameters:
     ///   - descriptor: the open file.
@@ -30,10 +31,9 @@ protocol ByteSource: AnyObject {
     init(_ descriptor: Descriptor, _ subject: String) {
         self.descriptor = descriptor
         self.subject = subject
-        unsafe buffer = .allocate(byteCount: Self.bufferBytes, alignment: 4096)
     }
 
-    deinit { unsafe buffer.deallocate() }
+    deinit { unsafe buffer?.deallocate() }
 
     /// Reads bytes that must exist.
     ///
@@ -44,6 +44,8 @@ protocol ByteSource: AnyObject {
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file
     ///   ends earlier.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
+        let buffer = unsafe self.buffer ?? .allocate(byteCount: Self.bufferBytes, alignment: 4096)
+        unsafe self.buffer = buffer
         let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
         let got: Int
         do {

@@ -9,7 +9,7 @@ extension StoreDirectory {
     ) throws(LectureError) -> OutputFacts {
         if isSealed { throw LectureError(.isSealed, detail: text) }
         let path = try MediaPath(text)
-        let target = try Publication(output: output)
+        let target = try Publication(output: output, syncs: media.syncs, unshared: media.unshared)
         let bucket: Descriptor
         let source: Descriptor
         do throws(SystemError) {
@@ -27,7 +27,8 @@ extension StoreDirectory {
         let parent = output.lastIndex(of: "/").map { String(output[...$0]) } ?? "."
         var facts = stat()
         guard unsafe stat(parent, &facts) == 0, facts.isDirectory else { return nil }
-        return try Publication(output: output).inspect(outside: try places())?.outputFacts
+        return try Publication(output: output, syncs: media.syncs, unshared: media.unshared).inspect(
+            outside: try places())?.outputFacts
     }
 
     /// The store's directory and that of its media, which may be a mount of its own.

@@ -177,6 +177,28 @@ package import LectureModel
         }
     }
 
+    /// Reads a query until enough of its rows were of use.
+    ///
+    /// - Parameters:
+    ///   - count: how many are enough; the rest of the query is not run.
+    ///   - sql: one query; kept prepared.
+    ///   - values: for its parameters, in order.
+    ///   - read: makes a value from a row, nil for one that is of no use.
+    /// - Returns: at most `count` values, in the query's order, and how many rows were read for them.
+    /// - Throws: ``LectureError``, and what `read` throws.
+    package func search<each Value: SQLiteBindable, Result>(
+        for count: Int, _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result?
+    ) throws -> (found: [Result], rows: Int) {
+        try lend(sql, Self.list(repeat each values)) { statement in
+            var (found, rows): ([Result], Int) = ([], 0)
+            while found.count < count, try advance(statement) {
+                rows += 1
+                if let value = try read(statement.row) { found.append(value) }
+            }
+            return (found, rows)
+        }
+    }
+
     /// Reads the first row of a query.
     ///
     /// - Parameters:

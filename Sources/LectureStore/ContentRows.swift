@@ -21,19 +21,25 @@ package struct ContentRows: ContentStore {
     /// - Throws: ``LectureError``.
     package func contentID(_ key: ContentKey) throws -> ContentID? { try connection.contentID(key) }
 
-    /// Stores a state.
-    package func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws {
-        let changed = try connection.execute(
-            """
-            UPDATE content SET state = ?1, stop_reason = ?2, error_code = ?3, error_detail = ?4, error_cause = ?5,
-                attempts = ?6, next_attempt_ms = ?7, wait_set_ms = ?8, updated_ms = ?9,
-                completed_ms = CASE WHEN ?1 = 4 THEN coalesce(completed_ms, ?9) END
-            WHERE id = ?10 AND \(Claim.isHeld(under: "?11"))
-            """,
-            status.state, status.stopReason, status.error?.code.number, status.error?.detail ?? "",
-            status.error?.cause ?? "", status.attempts, status.nextAttempt, status.waitSet, now, lease.content,
-            lease.fence)
-        guard changed == 1 else { throw LectureError(.leaseLost) }
+    /// Stores a state, and when it was reached if the lecture is complete in it.
+    package func setStatus(_ lease: ContentLease, _ status: ItemStatus, isLoaded: Bool, now: Timestamp) throws {
+        // Tried in this order: the first one leaves an index alone, and is what happens in a download.
+        let statements =
+            status.state == .completed
+            ? [StatusStatements.setComplete] : [StatusStatements.setUnfinished, StatusStatements.setBack]
+        for statement in statements {
+            let changed = try connection.execute(
+                statement, status.state, status.stopReason, status.error?.code.number, status.error?.detail ?? "",
+                status.error?.cause ?? "", status.attempts, status.nextAttempt, status.waitSet, now, isLoaded,
+                lease.content, lease.fence)
+            if changed == 1 { return }
+        }
+        throw LectureError(.leaseLost)
+    }
+
+    /// The digest that the lecture is to have.
+    package func expectedSHA256(_ id: ContentID) throws -> [UInt8]? {
+        try connection.first("SELECT expected_sha256 FROM content WHERE id = ?", id) { $0.optionalBlob(0) } ?? nil
     }
 
     /// Stores the source's facts, and marks the lecture loaded.
@@ -141,10 +147,4 @@ package struct ContentRows: ContentStore {
     /// Recounts a lecture's bytes and chunks from the resources of the version being built or, without one, of the
     /// current one.
     func recount(_ content: ContentID) throws { try connection.execute(VersionStatements.recount, content) }
-
-    /// Whether the lecture's counters count this version.
-    func isCounted(_ version: VersionID, content: ContentID) throws -> Bool {
-        let counted: VersionID? = try connection.first(VersionStatements.countedVersion, content) { $0.id(0) }
-        return counted == version
-    }
 }

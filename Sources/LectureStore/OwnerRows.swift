@@ -181,12 +181,10 @@ package struct OwnerRows: ClaimStore {
     private func dueAtHead(
         of run: RunID, limit: Int, now: Timestamp
     ) throws -> (found: [ContentID], isCut: Bool) {
-        var seen = 0
-        let rows: [ContentID?] = try connection.query(QueueStatements.headOfQueue, now, run, Self.headLength) { row in
-            seen += 1
-            return row.bool(1) ? row.id(0) : nil
-        }
-        return (Array(rows.compactMap(\.self).prefix(limit)), seen == Self.headLength)
+        let (found, rows) = try connection.search(
+            for: limit, QueueStatements.headOfQueue, now, run, Self.headLength
+        ) { row -> ContentID? in row.bool(1) ? row.id(0) : nil }
+        return (found, rows == Self.headLength)
     }
 
     /// Searches every item of the run.

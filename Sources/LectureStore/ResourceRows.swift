@@ -50,15 +50,11 @@ package struct ResourceRows: ResourceStore {
                 resource.sha256, resource.mediaType, resource.acceptsRanges, resource.seal.rawValue,
                 resource.id)
             let total = resource.total.map { Int64(clamping: $0) }
-            guard total != stored.total || count != stored.count,
-                try store.contents.isCounted(resource.version, content: lease.content)
-            else { return }
+            guard total != stored.total || count != stored.count else { return }
             // A difference, not a sum: a stream has thousands of resources, and each is updated.
             try connection.execute(
-                """
-                UPDATE content SET bytes_total = coalesce(bytes_total, 0) + ?, chunks_total = chunks_total + ?
-                WHERE id = ?
-                """, (total ?? 0) - (stored.total ?? 0), count - stored.count, lease.content)
+                VersionStatements.raiseTotals, resource.version, lease.content, (total ?? 0) - (stored.total ?? 0),
+                count - stored.count)
         }
     }
 
@@ -89,6 +85,38 @@ package struct ResourceRows: ResourceStore {
             let gained = fresh.count == chunks.count ? Int64(clamping: bytes) : geometry.bytes(of: fresh)
             try count(resource, geometry.version, lease.content, chunks: fresh.count, bytes: gained, now: now)
         }
+    }
+
+    /// Marks a file finished that had no committed chunk.
+    package func markFinished(
+        _ lease: ContentLease, _ resource: ResourceRecord, _ chunks: [WrittenChunk], now: Timestamp
+    ) throws {
+        try connection.atomically {
+            try connection.requireLease(lease)
+            for chunk in chunks {
+                try connection.execute(
+                    "INSERT INTO chunk(resource_id, idx, proof, proven_ms) VALUES (?, ?, ?, ?)", resource.id,
+                    chunk.index, chunk.proof, now)
+            }
+            let changed = try connection.execute(
+                """
+                UPDATE resource SET state = ?1, sha256 = ?2, seal = ?3, proven_count = chunk_count,
+                    proven_bytes = total_bytes
+                WHERE id = ?4 AND version_id = ?5 AND chunk_count = ?6 AND total_bytes = ?7 AND proven_count = 0
+                    AND EXISTS (SELECT 1 FROM version WHERE id = ?5 AND content_id = ?8)
+                """,
+                resource.state.rawValue, resource.sha256, resource.seal.rawValue, resource.id, resource.version,
+                chunks.count, resource.total, lease.content)
+            guard changed == 1 else { throw LectureError(.bug, detail: "a file that cannot be finished") }
+        }
+    }
+
+    /// Raises the counters of a lecture by those of a finished file.
+    package func countFinished(_ lease: ContentLease, _ resource: ResourceRecord, now: Timestamp) throws {
+        let count = resource.total.map { resource.grid.count(total: $0) } ?? 0
+        try connection.execute(
+            VersionStatements.raiseCommitted, resource.version, lease.content, count,
+            resource.total.map { Int64(clamping: $0) } ?? 0, now)
     }
 
     /// Marks chunks uncommitted (damage, a mirror that disagreed); lowers the counters by the deleted rows. A sealed
@@ -130,13 +158,7 @@ package struct ResourceRows: ResourceStore {
         try connection.execute(
             "UPDATE resource SET proven_count = proven_count + ?, proven_bytes = proven_bytes + ? WHERE id = ?", chunks,
             bytes, resource)
-        guard try store.contents.isCounted(version, content: content) else { return }
-        try connection.execute(
-            """
-            UPDATE content SET chunks_proven = chunks_proven + ?, bytes_proven = bytes_proven + ?,
-                updated_ms = coalesce(?, updated_ms)
-            WHERE id = ?
-            """, chunks, bytes, now, content)
+        try connection.execute(VersionStatements.raiseCommitted, version, content, chunks, bytes, now)
     }
 
     private func geometry(of resource: ResourceID, content: ContentID) throws -> ChunkGeometry {

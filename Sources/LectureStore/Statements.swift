@@ -51,23 +51,80 @@ enum QueueStatements {
         """
 }
 
+/// What stores the state of a lecture. The parameters are the state, the reason, three of the error, three of the
+/// attempts, the wall clock, whether it is loaded, and the lease.
+enum StatusStatements {
+    private static let columns = """
+        state = ?1, stop_reason = ?2, error_code = ?3, error_detail = ?4, error_cause = ?5, attempts = ?6,
+        next_attempt_ms = ?7, wait_set_ms = ?8, updated_ms = ?9, is_loaded = max(is_loaded, ?10)
+        """
+    private static let row = "WHERE id = ?11 AND \(Claim.isHeld(under: "?12"))"
+
+    /// For a lecture that is not complete, and was not. Names no column of the index on completed lectures.
+    static let setUnfinished = "UPDATE content SET \(columns) \(row) AND completed_ms IS NULL"
+    /// For one that is no longer complete.
+    static let setBack = "UPDATE content SET \(columns), completed_ms = NULL \(row)"
+    /// For one that is complete.
+    static let setComplete = "UPDATE content SET \(columns), completed_ms = coalesce(completed_ms, ?9) \(row)"
+}
+
 /// What counts and lists versions.
 enum VersionStatements {
     /// Recounts what a lecture has of its version.
-    static let recount = """
-        UPDATE content SET (bytes_total, bytes_proven, chunks_total, chunks_proven) = (
+    static let recount = "UPDATE content SET \(counters) WHERE id = ?1"
+
+    /// What the lecture `?1` has of its version: follows `SET`.
+    private static let counters = """
+        (bytes_total, bytes_proven, chunks_total, chunks_proven) = (
             SELECT sum(total_bytes), coalesce(sum(proven_bytes), 0), coalesce(sum(chunk_count), 0),
                    coalesce(sum(proven_count), 0)
             FROM resource WHERE version_id = (
                 SELECT id FROM version WHERE content_id = ?1 AND state IN \(sql: [VersionState.building, .current])
                 ORDER BY state LIMIT 1))
-        WHERE id = ?1
         """
 
-    /// Asked for every group of chunks that is committed.
-    static let countedVersion = """
-        SELECT id FROM version WHERE content_id = ? AND state IN \(sql: [VersionState.building, .current])
-        ORDER BY state LIMIT 1
+    /// Whether a lecture's counters count a version: the one being built or, without one, the current one.
+    ///
+    /// - Parameters:
+    ///   - version: the parameter with the version.
+    ///   - content: the parameter with the lecture.
+    /// - Returns: a condition.
+    private static func isCounted(_ version: String, of content: String) -> String {
+        """
+        \(version) = (SELECT id FROM version WHERE content_id = \(content)
+            AND state IN \(sql: [VersionState.building, .current]) ORDER BY state LIMIT 1)
+        """
+    }
+
+    /// Raises what a lecture will have of its version. Run for each file that gets a length.
+    static let raiseTotals = """
+        UPDATE content SET bytes_total = coalesce(bytes_total, 0) + ?3, chunks_total = chunks_total + ?4
+        WHERE id = ?2 AND \(isCounted("?1", of: "?2"))
+        """
+
+    /// Raises what a lecture has of its version. Run for every group of chunks that is committed.
+    static let raiseCommitted = """
+        UPDATE content SET chunks_proven = chunks_proven + ?3, bytes_proven = bytes_proven + ?4,
+            updated_ms = coalesce(?5, updated_ms)
+        WHERE id = ?2 AND \(isCounted("?1", of: "?2"))
+        """
+
+    /// Forgets what a lecture had of an earlier version: one that begins has nothing. The condition spares the indexes
+    /// of a lecture that never had one.
+    static let countNothing = """
+        UPDATE content SET bytes_total = NULL, bytes_proven = 0, chunks_total = 0, chunks_proven = 0
+        WHERE id = ? AND (bytes_total IS NOT NULL OR bytes_proven <> 0 OR chunks_total <> 0 OR chunks_proven <> 0)
+        """
+
+    /// Completes a lecture, ends its claim, and counts what its version has, in one change of its row: each of them
+    /// writes a dozen indexes. The header fields may be credentials, and nothing needs them any more; SQLite overwrites
+    /// them (`secure_delete`).
+    static let completeContent = """
+        UPDATE content SET state = \(sql: ItemState.completed), stop_reason = NULL, error_code = NULL,
+            error_detail = '', error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
+            sha256 = coalesce(?2, sha256), completed_ms = ?3, updated_ms = ?3, headers = '{}',
+            \(Claim.content.freed), \(counters)
+        WHERE id = ?1
         """
 
     /// Versions whose files may still exist.

@@ -49,15 +49,9 @@ package struct VersionRows: VersionStore {
                 let resource = ResourceID(connection.lastInsertedID)
                 try store.servers.insertURLLeases(resource, urls: request.urls, expires: nil, now: now)
             }
-            try store.contents.recount(lease.content)
+            try connection.execute(VersionStatements.countNothing, lease.content)
             return version
         }
-    }
-
-    /// Deletes the header fields of a lecture that is complete: they may be credentials, and nothing needs them any
-    /// more. SQLite overwrites them (`secure_delete`).
-    private func forgetHeaders(_ content: ContentID) throws {
-        try connection.execute("UPDATE content SET headers = '{}' WHERE id = ? AND headers <> '{}'", content)
     }
 
     /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
@@ -84,7 +78,7 @@ package struct VersionRows: VersionStore {
         return try versions.map { ($0, try connection.paths(of: $0)) }
     }
 
-    /// Makes the version current, the former one superseded, and the lecture completed.
+    /// Makes the version current, the former one superseded, and the lecture completed; releases the lease.
     package func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
         try connection.atomically {
             try connection.requireLease(lease)
@@ -100,15 +94,7 @@ package struct VersionRows: VersionStore {
                 WHERE id = ? AND content_id = ? AND state IN \(sql: [VersionState.building, .current])
                 """, sha256, now, version, lease.content)
             guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not being built") }
-            try connection.execute(
-                """
-                UPDATE content SET state = \(sql: ItemState.completed), stop_reason = NULL, error_code = NULL,
-                    error_detail = '', error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
-                    sha256 = coalesce(?1, sha256), completed_ms = ?2, updated_ms = ?2
-                WHERE id = ?3
-                """, sha256, now, lease.content)
-            try forgetHeaders(lease.content)
-            try store.contents.recount(lease.content)
+            try connection.execute(VersionStatements.completeContent, lease.content, sha256, now)
         }
     }
 

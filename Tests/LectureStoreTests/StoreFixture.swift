@@ -102,7 +102,6 @@ final class StoreFixture {
         let (lease, version, resource) = try planned(try lease(content), name)
         try index.resources.markCommitted(lease, resource.id, Self.chunks(0..<10), bytes: 9_500, now: now)
         try index.versions.completeVersion(lease, version, sha256: [UInt8](repeating: 1, count: 32), now: now)
-        try index.owners.release(lease)
     }
 
     static func chunks(_ range: some Sequence<Int>, proof: UInt8 = 9) -> [WrittenChunk] {

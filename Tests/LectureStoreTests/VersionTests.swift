@@ -131,9 +131,51 @@ import Testing
             finalized.state = .finalized
             try store.index.resources.updateResource(lease, finalized)
             try store.index.versions.completeVersion(lease, version, sha256: nil, now: store.now)
-            try store.index.versions.reopenVersion(lease, version, now: store.now)
+            #expect(lectureError { try store.index.owners.release(lease) }?.code == .leaseLost, "released with it")
+            try store.index.versions.reopenVersion(try store.lease(lease.content), version, now: store.now)
             #expect(
                 try store.index.versions.resources(version).first?.committedBytes == 3_460, "recounted from the rows")
+        }
+    }
+
+    @Test func aFileThatFinishedByItselfIsRecordedAtOnce() throws {
+        try StoreFixture.with { store in
+            var (lease, version, resource) = try store.planned("a")
+            let chunks = StoreFixture.chunks(0..<10)
+            (resource.state, resource.sha256) = (.finalized, [UInt8](repeating: 7, count: 32))
+            try store.index.resources.markFinished(lease, resource, chunks, now: store.now)
+            let stored = try #require(try store.index.versions.resources(version).first)
+            #expect(stored.state == .finalized && stored.sha256 == resource.sha256)
+            #expect(stored.committedChunks == 10 && stored.committedBytes == 9_500)
+            #expect(try store.index.resources.chunks(resource.id) == chunks)
+            // Its lecture is not whole yet.
+            #expect(try store.item(lease.content).content.committedBytes == 0)
+            try store.index.resources.countFinished(lease, resource, now: store.now)
+            #expect(try store.item(lease.content).content.committedBytes == 9_500)
+            #expect(try store.item(lease.content).content.committedChunks == 10)
+            #expect(
+                lectureError { try store.index.resources.markFinished(lease, resource, chunks, now: store.now) } != nil,
+                "once")
+            try store.index.versions.completeVersion(lease, version, sha256: resource.sha256, now: store.now)
+            let item = try store.item(lease.content)
+            #expect(item.content.committedBytes == 9_500 && item.content.totalChunks == 10)
+            #expect(item.content.state == .completed && item.content.sha256 == resource.sha256)
+        }
+    }
+
+    @Test func aFileFinishesOnlyWithAllItsChunksAndForItsOwnLecture() throws {
+        try StoreFixture.with { store in
+            let (lease, version, resource) = try store.planned("a")
+            let (other, _, _) = try store.planned("b")
+            for (holder, chunks) in [(lease, 0..<9), (lease, 0..<11), (other, 0..<10)] {
+                let error = lectureError {
+                    try store.index.resources.markFinished(
+                        holder, resource, StoreFixture.chunks(chunks), now: store.now)
+                }
+                #expect(error?.code == .bug, "\(chunks)")
+                #expect(try store.index.resources.chunks(resource.id).isEmpty)
+            }
+            #expect(try store.index.versions.resources(version).first?.committedChunks == 0)
         }
     }
 

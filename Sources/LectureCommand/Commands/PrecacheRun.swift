@@ -58,7 +58,7 @@ struct PrecacheRun {
         result.summary.fetchedBytes = final.fetchedBytes
         result.summary.reusedBytes = final.reusedBytes
         tracker.finish(fetched: result.summary.fetchedBytes, elapsed: context.clock.boot() - result.began)
-        try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: context.terminalSize()))
+        try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: size))
         if let error = result.error { throw error }
         for sentence in result.failureSentences() { context.say(sentence) }
         for sentence in result.sentences() { session.report(sentence) }
@@ -167,7 +167,7 @@ struct PrecacheRun {
             }
             try report(error)
         case .warning(let warning):
-            try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+            try? context.diagnostics.write(renderer.interrupt(size: size))
             try session.report(warning)
         case .complete(let key):
             guard result.skipped.insert(key).inserted else { return }
@@ -257,19 +257,22 @@ struct PrecacheRun {
         draw()
     }
 
+    /// The size of the terminal, where it matters: asking for it at each event would be a system call.
+    private var size: TerminalSize { renderer.drawsBars ? context.terminalSize() : .standard }
+
     private mutating func draw() {
-        let text = renderer.update(tracker.snapshot, at: context.clock.boot(), size: context.terminalSize())
+        let text = renderer.update(tracker.snapshot, at: context.clock.boot(), size: size)
         if let text { try? context.diagnostics.write(text) }
     }
 
     /// Prints a message above the bars.
     private mutating func say(_ sentence: String) {
-        try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+        try? context.diagnostics.write(renderer.interrupt(size: size))
         context.say(sentence)
     }
 
     private mutating func report(_ error: LectureError, key: ContentKey? = nil) throws(OutputError) {
-        try? context.diagnostics.write(renderer.interrupt(size: context.terminalSize()))
+        try? context.diagnostics.write(renderer.interrupt(size: size))
         try session.report(error, key: key)
     }
 }

@@ -26,6 +26,8 @@ package struct ProgressRenderer: Sendable {
     package static let plainInterval = Duration.seconds(3)
 
     private let mode: Mode
+    /// Whether it draws bars, for which it needs the size of the terminal.
+    package var drawsBars: Bool { mode == .bar }
     private let style: Style
     private var lastWritten: BootInstant?
     private var lastPlain = ""

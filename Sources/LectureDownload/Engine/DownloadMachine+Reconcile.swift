@@ -36,9 +36,12 @@ extension DownloadMachine {
 
     /// Has each item do what is next, unless it is occupied.
     private mutating func advance(_ step: inout Step<Self>) throws {
+        // A server that has no place for one has none for the next: within a step nothing ends.
+        var busy: Set<Origin> = []
         for id in inOrder {
-            guard shared.items[id]?.work.isOccupied(shared.settings, at: step.boot) == true else {
+            guard isOccupied(id, busy, at: step.boot) else {
                 try withItem(id, &step) { try $0.advance() }
+                if let origin = shared.items[id]?.work.busyServer { busy.insert(origin) }
                 continue
             }
             #if DEBUG
@@ -46,9 +49,15 @@ extension DownloadMachine {
                 let before = (step.effects.count, step.notices.count)
                 try withItem(id, &step) { try $0.advance() }
                 assert((step.effects.count, step.notices.count) == before, "it was occupied")
-                assert(shared.items[id]?.work.isOccupied(shared.settings, at: step.boot) == true, "and still is")
+                assert(isOccupied(id, busy, at: step.boot), "and still is")
             #endif
         }
+    }
+
+    private func isOccupied(_ id: ContentID, _ busy: Set<Origin>, at boot: BootInstant) -> Bool {
+        guard let work = shared.items[id]?.work else { return false }
+        if let origin = work.busyServer, busy.contains(origin) { return true }
+        return work.isOccupied(shared.settings, at: boot)
     }
 
     /// Runs `body` for each item that is not ending.

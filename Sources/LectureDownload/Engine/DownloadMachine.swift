@@ -133,6 +133,7 @@ package struct DownloadMachine: StateMachine {
     ) throws {
         guard let item = shared.items.removeValue(forKey: id)?.work else { return }
         var work = ResourceStep(lecture: ItemStep(item, taking: &shared, &step), token: token)
+        work.lecture.item.forgetServer()
         defer { work.lecture.giveBack(to: &shared, &step) }
         do {
             try body(&work)

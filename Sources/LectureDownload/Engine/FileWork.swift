@@ -100,14 +100,13 @@ struct FileWork: Sendable {
     /// Publishes the finished file of a complete lecture to the user's output paths.
     mutating func publish(_ content: ContentID, _ step: inout Step<DownloadMachine>) throws {
         let index = step.store.index
-        guard publishing[content] == nil, let record = try index.contents.item(content),
-            let version = record.currentVersion,
+        guard publishing[content] == nil else { return }
+        let outputs = try index.outputs.pending(content)
+        guard !outputs.isEmpty, let record = try index.contents.item(content), let version = record.currentVersion,
             let media = try index.versions.resources(version).first(where: {
                 $0.role == .media && $0.state == .finalized
             })
         else { return }
-        let outputs = try index.outputs.pending(content)
-        guard !outputs.isEmpty else { return }
         publishing[content] = outputs.count
         let own = OutputRight.own(try index.outputs.written(record.content.key))
         for output in outputs {

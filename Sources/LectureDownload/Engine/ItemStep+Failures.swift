@@ -60,6 +60,7 @@ extension ItemStep {
 
     /// The application's resolver has answered.
     mutating func resolved(urls: [String], _ error: LectureError?) throws {
+        item.forgetServer()
         item.renewal.answered()
         guard let media = item.media, !item.isEnding else { return }
         guard error == nil, !urls.isEmpty else {

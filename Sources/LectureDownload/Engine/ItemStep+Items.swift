@@ -7,6 +7,7 @@ extension ItemStep {
 
     /// The gateway's answer has come, or will not.
     mutating func loaderEnded(_ transfer: TransferWork, _ report: TransferReport) throws {
+        item.forgetServer()
         item.loader.ended(transfer.id)
         try keepWait(transfer.origin, report)
         var attempt = Attempt(transfer, report)

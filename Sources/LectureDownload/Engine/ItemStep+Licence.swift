@@ -23,13 +23,14 @@ extension ItemStep {
             }
         }
         // It uses no job slot meanwhile, so that many grants may share one request.
-        item.isBlocked = true
+        item.obstacle = .other
         return false
     }
 
     /// Handles the licence server's answer or its absence.
     mutating func grantCame(_ outcome: GrantAnswer) throws {
         guard item.grant == .asking, !item.isEnding else { return }
+        item.forgetServer()
         item.grant = .unknown
         switch outcome {
         case .settled: return

@@ -7,7 +7,7 @@ extension ItemStep {
     /// Opens what the item still needs. Idempotent.
     mutating func advance() throws {
         if item.isEnding { return try item.finishEnding(&shared, &step) }
-        item.isBlocked = false
+        item.obstacle = .none
         if item.resources.isEmpty || item.loader.isWanted {
             if item.loader.isDue(boot) {
                 try openLoader()
@@ -169,8 +169,11 @@ extension ItemStep {
 
     /// Whether one more transfer may start at a server; if not, the item is blocked.
     private mutating func mayStart(_ origin: Origin) -> Bool {
-        if shared.transfers.mayStart(origin, &step) { return true }
-        item.isBlocked = true
+        switch shared.transfers.admission(origin, &step) {
+        case .yes: return true
+        case .busy: item.obstacle = .busy(origin)
+        case .later, .waiting, .broken: item.obstacle = .other
+        }
         return false
     }
 
@@ -198,7 +201,7 @@ extension ItemStep {
 
     private mutating func tryConnections(_ resource: PartToken) {
         let (file, transfers) = (item[resource], shared.transfers)
-        guard file.mayTryConnections(settings) else { return }
+        guard file.record.mayTryConnections(settings) else { return }
         guard let origin = file.running.first.flatMap({ transfers[$0]?.origin }) else { return }
         let result = item[resource].connections.measure(
             running: file.sinks.count, received: UInt64(clamping: file.receivedBytes),

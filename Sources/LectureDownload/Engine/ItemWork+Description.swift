@@ -84,9 +84,11 @@ extension ItemWork {
 
     /// The source is known, at the latest by the answer of the media's own server.
     mutating func sourceIsKnown(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
+        let action = machine.sourceKnown()
+        if action == .store { return try store(isLoaded: true, &step) }
         if !record.isLoaded {
             record.isLoaded = try step.store.index.contents.setFacts(lease, ContentFacts(), now: step.now) == nil
         }
-        try apply(machine.sourceKnown(), &shared, &step)
+        try apply(action, &shared, &step)
     }
 }

@@ -9,12 +9,22 @@ extension ItemWork {
     ) throws {
         switch action {
         case .nothing: return
-        case .store:
-            try step.store.index.contents.setStatus(lease, machine.status, now: step.now)
-            record.content.state = machine.status.state
-            step.context.changed(id)
+        case .store: try store(isLoaded: false, &step)
         case .endWork: try end(action, &shared, &step)
         }
+    }
+
+    /// Stores its status.
+    ///
+    /// - Parameters:
+    ///   - isLoaded: whether the source's facts are known from now on.
+    ///   - step: where its row is.
+    /// - Throws: what the store throws.
+    mutating func store(isLoaded: Bool, _ step: inout Step<DownloadMachine>) throws {
+        try step.store.index.contents.setStatus(lease, machine.status, isLoaded: isLoaded, now: step.now)
+        record.content.state = machine.status.state
+        if isLoaded { record.isLoaded = true }
+        step.context.changed(id)
     }
 
     /// Starts to end all work, if that is the action. Received bytes are synced and committed first; then the machine's
@@ -84,18 +94,18 @@ extension ItemWork {
     /// Completes it, if every file has its final name.
     mutating func completeIfWhole(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
         guard !isEnding, !resources.isEmpty, let version else { return }
-        guard resources.allSatisfy(\.machine.isOver), let media = media ?? resources.first else { return }
+        guard resources.allSatisfy({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
+        else { return }
         _ = machine.allCommitted()
         guard machine.finalized() == .endWork else { return }
         let index = step.store.index
         try index.versions.completeVersion(lease, version, sha256: media.record.sha256, now: step.now)
         try step.store.licensing.completed(
             record.content.key, now: step.now, in: step.store.transaction)
-        try index.owners.release(lease)
         leave(&shared)
         // What this version replaced should not use space until the next run.
         if let old = record.currentVersion, old != version { try shared.files.deleteDiscarded(&step) }
-        if let due = try index.contents.item(id)?.expectedSHA256, let digest = media.record.sha256, due != digest {
+        if let due = try index.contents.expectedSHA256(id), let digest = media.record.sha256, due != digest {
             // Other bytes were requested during this download.
             try index.versions.supersede(id, version: version, by: .expected, now: step.now)
         }

@@ -362,7 +362,6 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         var handedOver = reachedEnd ? body.offset : body.grid.start(of: body.grid.chunk(at: body.offset))
         if body.cause == .disk { handedOver = min(handedOver, body.streamStart) }
-        if body.hasUnflushed { part?.flush() }
         let remainder = remainder(reachedEnd: reachedEnd)
         dropBlock()
         post(
@@ -372,6 +371,8 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
                     outcome: outcome, verdict: body.verdict, status: body.status, cause: body.cause,
                     position: body.offset, handedOver: handedOver, reachedEnd: reachedEnd,
                     document: body.isDocument ? body.document : nil, remainder: remainder)))
+        // After the report: what the flush brings finds a transfer that has ended.
+        if body.hasUnflushed { part?.flush() }
     }
 
     /// The partial chunk, if there is one.

@@ -14,7 +14,7 @@ package import LectureModel
 ///                                 └─▶ finalizing ◀─────────────────────────┘
 ///                                        │ has its final name
 ///                                        ▼
-///     every state but finalized         finalized
+///     every state but finalized         finalized ◀── finished ── fetching (a small file finishes by itself)
 ///        └── failed ──▶ failed          (an optional file fails alone)
 ///
 /// The part file has states of its own (``Part``), inside the states in which there is one:
@@ -31,6 +31,7 @@ package import LectureModel
 /// | the digest is computed | ``digested(matches:)`` | digesting | failed |
 /// | the chunks were compared with their proofs | ``checked(damaged:)`` | checking | failed |
 /// | it has its final name | ``finalized()`` | finalizing | failed |
+/// | it has finished by itself | ``finished()`` | fetching, with an opened part file that is new | failed |
 /// | it cannot be downloaded | ``failed()`` | every state but finalized | failed |
 /// | the part file is asked to close | ``closes()`` | every state | |
 /// | the part file is closed | ``closed(isClean:)`` | every state with a closing part file | an unopened one |
@@ -292,6 +293,18 @@ package struct ResourceMachine: Sendable, Equatable {
             return needsClose ? .close : .nothing
         case .failed: return .nothing
         case .probing, .fetching, .digesting, .checking, .finalized: return .bug
+        }
+    }
+
+    /// All its chunks are durable and it has its final name: the part file has finished by itself, and is closed.
+    package mutating func finished() -> Ruling {
+        switch state {
+        case .fetching(.opened(.opening), let unchecked) where unchecked.isEmpty,
+            .fetching(.opened(.open), let unchecked) where unchecked.isEmpty:
+            state = .finalized(.opened(.closed(isClean: true)))
+            return .nothing
+        case .failed: return .nothing
+        case .probing, .fetching, .digesting, .checking, .finalizing, .finalized: return .bug
         }
     }
 

@@ -46,6 +46,9 @@ struct ResourceSources: Sendable, Equatable {
     /// The URLs a new version starts with.
     var usableURLs: [String] { usable.map(\.url) }
 
+    /// Whether several may be used.
+    var hasChoice: Bool { urls.count > 1 }
+
     /// Whether any may be used.
     var hasUsable: Bool { urls.contains { $0.state == .usable } }
 

@@ -31,6 +31,7 @@ struct ResourceStep {
             if ruling != .bug, file.machine.hasFinalName {
                 try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
             }
+        case .finished(let whole, let sha256): try finished(whole, sha256)
         case .closed(let isClean):
             try lecture.follow(lecture.item[token].machine.closed(isClean: isClean), token)
             if lecture.item.isEnding { try lecture.item.finishEnding(&lecture.shared, &lecture.step) }
@@ -48,6 +49,20 @@ struct ResourceStep {
         try lecture.item[token].written(chunks, lecture.step)
         if file.record.total == nil, try lecture.stopsForQuota() { return }
         if file.book.isWhole, !lecture.item.isEnding { try lecture.wholeIsCommitted(token) }
+    }
+
+    /// The part file has finished by itself. If the work on the lecture is being ended, only its chunks count: the next
+    /// work takes the file back from its final name, as after a crash.
+    private mutating func finished(_ whole: [WrittenChunk], _ sha256: [UInt8]?) throws {
+        if lecture.item.isEnding { return try lecture.item[token].written(whole, lecture.step) }
+        try lecture.follow(lecture.item[token].finished(whole, sha256: sha256, lecture.step), token)
+        guard file.machine.hasFinalName else { return }
+        // It is closed as well.
+        lecture.shared.parts[token] = nil
+        try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
+        // A version that is complete was counted anew.
+        guard lecture.item.course != .over else { return }
+        try lecture.index.resources.countFinished(lecture.item.lease, file.record, now: lecture.now)
     }
 
     private mutating func diskFailed(_ error: LectureError) throws {
@@ -120,6 +135,8 @@ struct ResourceStep {
         guard lecture.item.has(token) else { return .ended }
         let hasGained = try account(transfer, report)
         if lecture.item.isEnding { return .ended }
+        // It was whole before the transfer ended, and has finished by itself.
+        if file.machine.hasFinalName { return .done }
         let ended = EndedTransfer(
             transfer, report, of: file, hasGained: hasGained, acceptsAny: lecture.settings.acceptsAny)
         return try apply(ended.ruling, to: transfer)

@@ -38,7 +38,7 @@ extension ResourceWork {
         let plan = PartFilePlan(
             resource: record.id, path: record.path, total: record.total, chunkBytes: book.grid.length,
             needsDigest: dueSHA256 != nil, resumes: book.committed.count > 0, reserveBytes: settings.reserveBytes,
-            seal: try sealPlan(step))
+            seal: try sealPlan(step), finish: .init(of: book, due: dueSHA256))
         command(.open(plan), &step)
         return ruling
     }
@@ -100,16 +100,27 @@ extension ResourceWork {
         return ruling
     }
 
+    /// The part file has finished by itself: `whole` are all its chunks, `sha256` is its digest if one was due. The
+    /// counters of the lecture are not raised.
+    mutating func finished(
+        _ whole: [WrittenChunk], sha256: [UInt8]?, _ step: Step<DownloadMachine>
+    ) throws -> ResourceMachine.Ruling {
+        let ruling = machine.finished()
+        guard ruling != .bug, machine.hasFinalName else { return ruling }
+        record.state = .finalized
+        record.sha256 = sha256
+        if record.seal == .open { record.seal = .clean }
+        try step.store.index.resources.markFinished(lease, record, whole, now: step.now)
+        chunks.committed(whole.map(\.index))
+        return ruling
+    }
+
     /// Checks chunks that were committed before this opening of the part file against their proofs. Data may have
     /// changed on the disk while no program used it, and without a digest nothing else would detect that. It costs one
     /// read of these chunks, as a digest does.
     func check(_ chunks: ChunkSet, total: UInt64, _ step: inout Step<DownloadMachine>) throws {
         let proofs = try step.store.index.resources.chunks(record.id).filter { chunks.contains($0.index) }
-        // The part file by its own name: the final path may hold a foreign file.
-        let check = PartCheck(
-            path: record.path + ".part", resource: record.id, total: total, grid: record.grid, cipher: cipher,
-            proofs: proofs)
-        step.effects.append(.check(token, check))
+        step.effects.append(.check(token, PartCheck(of: record, total: total, cipher, proofs)))
     }
 
     // MARK: Failures
@@ -130,6 +141,35 @@ extension ResourceWork {
         chunks.book = RangeBook(total: nil, grid: record.grid, committed: [])
         try save(step)
         return ruling
+    }
+}
+
+extension PartFilePlan.Finish {
+    /// The largest file that finishes by itself, in bytes: what a part file writes before it syncs.
+    private static let smallFile: UInt64 = 4 << 20
+
+    /// Whether a part file gets its final name by itself.
+    ///
+    /// - Parameters:
+    ///   - book: its chunks; none of them is committed in a file that does.
+    ///   - due: the digest it must have, if one is known.
+    fileprivate init(of book: RangeBook, due: [UInt8]?) {
+        guard let total = book.total, total > 0, total <= Self.smallFile, book.committed.count == 0 else {
+            self = .whenAsked
+            return
+        }
+        self = due.map { .ifDigestIs($0) } ?? .byItself
+    }
+}
+
+extension PartCheck {
+    /// A check of the part file by its own name: the final path may hold a foreign file.
+    fileprivate init(
+        of record: ResourceRecord, total: UInt64, _ cipher: (any ContentCipher)?, _ proofs: [WrittenChunk]
+    ) {
+        self.init(
+            path: record.path + ".part", resource: record.id, total: total, grid: record.grid, cipher: cipher,
+            proofs: proofs)
     }
 }
 

@@ -94,11 +94,6 @@ extension ResourceWork {
     ) {
         for stream in chunks.takeStreams(inside: assignment) { command(.abandon(stream), &step) }
     }
-
-    /// Whether a trial may measure if more connections help.
-    func mayTryConnections(_ settings: DownloadSettings) -> Bool {
-        settings.connections == nil && record.acceptsRanges && record.total != nil && !sinks.isEmpty
-    }
 }
 
 extension ChunkLedger {
@@ -153,6 +148,11 @@ extension FreeSpace {
 }
 
 extension ResourceRecord {
+    /// Whether a trial may measure if more connections help.
+    func mayTryConnections(_ settings: DownloadSettings) -> Bool {
+        settings.connections == nil && acceptsRanges && total != nil
+    }
+
     /// Whether it is small enough to share a connection with others.
     func allowsHTTP2(_ settings: DownloadSettings) -> Bool {
         (total ?? expectedBytes ?? 0) < settings.largeObjectBytes

@@ -55,12 +55,7 @@ struct ResourceWork: Sendable {
     var mayCombineServers: Bool { digestIsKnown || machine.isProbing }
 
     /// What another version of it would be requested with.
-    var request: ResourceRequest {
-        var request = ResourceRequest(role: record.role, name: record.name, urls: sources.usableURLs)
-        request.expectedSHA256 = record.expectedSHA256
-        request.expectedBytes = record.expectedBytes
-        return request
-    }
+    var request: ResourceRequest { record.request(of: sources.usableURLs) }
 
     func position(_ id: TransferID) -> UInt64 { sinks[id]?.position ?? 0 }
 
@@ -101,6 +96,14 @@ extension Step<DownloadMachine> {
 }
 
 extension ResourceRecord {
+    /// What another version of it would be requested with.
+    fileprivate func request(of urls: [String]) -> ResourceRequest {
+        var request = ResourceRequest(role: role, name: name, urls: urls)
+        request.expectedSHA256 = expectedSHA256
+        request.expectedBytes = expectedBytes
+        return request
+    }
+
     /// Whether a later descriptor agrees with what is known of it.
     func agrees(with request: ResourceRequest?) -> Bool {
         let digest = request?.expectedSHA256 ?? expectedSHA256

@@ -145,7 +145,7 @@ struct RunningTransfers: Sendable {
     }
 
     /// Whether one more may start at a server. What the store has about the server is looked up once.
-    mutating func mayStart(_ origin: Origin, _ step: inout Step<DownloadMachine>) -> Bool {
+    mutating func admission(_ origin: Origin, _ step: inout Step<DownloadMachine>) -> OriginPacer.Admission {
         if knownOrigins.insert(origin).inserted, let stored = (try? step.store.index.servers.origin(origin.text)) ?? nil
         {
             // Waits survive a restart, and a wall clock that was set back during the wait.
@@ -155,7 +155,7 @@ struct RunningTransfers: Sendable {
         pacer.respect(step.others, at: origin)
         let admission = pacer.admission(origin, at: step.boot, besides: step.others)
         if admission == .busy(.budget) { step.waitsForOthers = true }
-        return admission == .yes
+        return admission
     }
 
     /// How long a server must not be asked; nil when it may be.

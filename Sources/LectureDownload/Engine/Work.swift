@@ -15,8 +15,8 @@ struct ItemWork: Sendable {
     var renewal = URLRenewal()
     var restarts = Restarts()
     var course = Course.working
-    /// A server's concurrency limit, or its licence, keeps the item from starting.
-    var isBlocked = false
+    /// What keeps it from starting.
+    var obstacle = Obstacle.none
     /// Whether the licence lets its media be fetched.
     var grant = GrantStage.unknown
     var report = ProgressReport()
@@ -34,6 +34,20 @@ struct ItemWork: Sendable {
 
     var lease: ContentLease { record.lease }
     var isEnding: Bool { course != .working }
+    /// Whether a server or its licence keeps it from starting.
+    var isBlocked: Bool { obstacle != .none }
+
+    /// The server that has no place for its first request. Nil where another one may serve it as well: which one is
+    /// asked may change with time.
+    var busyServer: Origin? {
+        guard course == .working, case .busy(let origin) = obstacle,
+            resources.allSatisfy({ $0.machine.isProbing && $0.sinks.isEmpty && !$0.sources.hasChoice })
+        else { return nil }
+        return origin
+    }
+
+    /// Something was reported of it: it may want another server now.
+    mutating func forgetServer() { if isBlocked { obstacle = .other } }
 
     /// Whether it has nothing to do before something is reported: its transfers run, or the disk has all its bytes.
     ///
@@ -145,6 +159,16 @@ struct ItemWork: Sendable {
         guard let media, media.record.total != nil else { return nil }
         return resources.reduce(0) { $0 + Int64(clamping: $1.record.total ?? 0) }
     }
+}
+
+/// What keeps an item from starting a transfer.
+enum Obstacle: Hashable {
+    /// Nothing, or it was not tried.
+    case none
+    /// The server has as many requests as it may have.
+    case busy(Origin)
+    /// The server asked to wait, or the licence is not granted.
+    case other
 }
 
 /// What an item waits for before its work is over.

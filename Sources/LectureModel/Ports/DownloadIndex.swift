@@ -64,7 +64,16 @@ package protocol ContentStore {
     /// The lecture of this row.
     func item(_ id: ContentID) throws -> ItemRecord?
     /// Stores a state.
-    func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws
+    ///
+    /// - Parameters:
+    ///   - lease: the lease.
+    ///   - status: the state.
+    ///   - isLoaded: whether the source's facts are known from now on; false changes nothing.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError``.
+    func setStatus(_ lease: ContentLease, _ status: ItemStatus, isLoaded: Bool, now: Timestamp) throws
+    /// The SHA-256 that the lecture is to have; nil when none was named, or there is no such lecture.
+    func expectedSHA256(_ id: ContentID) throws -> [UInt8]?
     /// Stores the source's facts, and marks the lecture loaded. When `facts.key` already belongs to another lecture,
     /// nothing is changed and that lecture's row is returned: the caller merges.
     func setFacts(_ lease: ContentLease, _ facts: ContentFacts, now: Timestamp) throws -> ContentID?
@@ -76,6 +85,13 @@ package protocol ContentStore {
     func paths(_ content: ContentID) throws -> [String]
     /// Deletes a lecture with all dependent rows. The files must be gone before.
     func deleteContent(_ lease: ContentLease) throws
+}
+
+extension ContentStore {
+    /// Stores a state.
+    package func setStatus(_ lease: ContentLease, _ status: ItemStatus, now: Timestamp) throws {
+        try setStatus(lease, status, isLoaded: false, now: now)
+    }
 }
 
 /// Requests whose link leads to a lecture that the store already has. A part of ``DownloadIndex``.
@@ -111,7 +127,7 @@ package protocol VersionStore {
     func forgetVersion(_ version: VersionID) throws
     /// Discarded and superseded versions whose files may still exist, with the paths.
     func discardedVersions() throws -> [(VersionID, [String])]
-    /// Makes the version current, the former one superseded, and the lecture completed.
+    /// Makes the version current, the former one superseded, and the lecture completed; releases the lease.
     func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws
     /// The version that is complete; nil when there is none.
     func completeVersion(_ content: ContentID) throws -> CompleteVersion?
@@ -132,6 +148,21 @@ package protocol ResourceStore {
     func updateResource(_ lease: ContentLease, _ resource: ResourceRecord) throws
     /// Committed chunk numbers and proofs, in order.
     func chunks(_ resource: ResourceID) throws -> [WrittenChunk]
+    /// Marks a file finished that had no committed chunk: all its chunks committed, and what else is new in its record.
+    ///
+    /// The lecture's counters are raised by ``countFinished(_:_:now:)``, unless its version is completed in the same
+    /// transaction, which counts anew.
+    ///
+    /// - Parameters:
+    ///   - lease: the lease.
+    ///   - resource: its record in the state `finalized`, with its length, digest and seal.
+    ///   - chunks: all its chunks.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError``; `bug` when it has chunks, or belongs to another lecture.
+    func markFinished(_ lease: ContentLease, _ resource: ResourceRecord, _ chunks: [WrittenChunk], now: Timestamp)
+        throws
+    /// Raises the counters of a lecture by those of a file that was marked finished.
+    func countFinished(_ lease: ContentLease, _ resource: ResourceRecord, now: Timestamp) throws
     /// Marks chunks committed; also raises the lecture's and the resource's counters. Idempotent.
     ///
     /// - Parameters:

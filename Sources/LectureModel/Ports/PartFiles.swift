@@ -79,6 +79,9 @@ package enum PartFileEvent: Sendable {
     case digested(sha256: [UInt8])
     /// The file has its final name, durably.
     case finalized
+    /// The file has finished by itself (``PartFilePlan/Finish``): these are all its chunks, they are durable, and so is
+    /// its final name. It is closed. `sha256` is the digest of the whole, if one was due.
+    case finished([WrittenChunk], sha256: [UInt8]?)
     /// The file is closed and, if requested, deleted. `isClean`: every segment sealed under the file's header is part
     /// of a chunk that was reported or that the plan listed as committed. Meaningless for a file that is not sealed.
     case closed(isClean: Bool)
@@ -104,6 +107,20 @@ package struct SealPlan: Sendable {
 
 /// The plan of a part file.
 package struct PartFilePlan: Sendable, Equatable {
+    /// Whether the file gets its final name by itself.
+    ///
+    /// It does when a flush finds it whole and nothing of it was reported before. A small lecture then costs one sync,
+    /// one event and one commit. A file under its final name without a committed chunk is what a crash between a rename
+    /// and its row leaves as well; the next plan that does not resume empties it.
+    package enum Finish: Sendable, Equatable {
+        /// It waits for ``PartFile/finalize(total:)``.
+        case whenAsked
+        /// It does not wait.
+        case byItself
+        /// It does not wait if the whole has this SHA-256.
+        case ifDigestIs([UInt8])
+    }
+
     /// The resource.
     package var resource: ResourceID
     /// The final path, relative to the store; the part file has the suffix `.part`.
@@ -120,11 +137,13 @@ package struct PartFilePlan: Sendable, Equatable {
     package var reserveBytes: UInt64
     /// How the file is sealed; nil for one in clear.
     package var seal: SealPlan?
+    /// Whether it gets its final name by itself. Only for a new file of known length.
+    package var finish: Finish
 
     /// Creates a plan.
     package init(
         resource: ResourceID, path: String, total: UInt64?, chunkBytes: UInt64, needsDigest: Bool, resumes: Bool,
-        reserveBytes: UInt64, seal: SealPlan? = nil
+        reserveBytes: UInt64, seal: SealPlan? = nil, finish: Finish = .whenAsked
     ) {
         self.resource = resource
         self.path = path
@@ -134,6 +153,7 @@ package struct PartFilePlan: Sendable, Equatable {
         self.resumes = resumes
         self.reserveBytes = reserveBytes
         self.seal = seal
+        self.finish = finish
     }
 
     /// How the file is cut into chunks.
@@ -148,6 +168,10 @@ package struct PartFilePlan: Sendable, Equatable {
 /// `flushed`; ``digest(total:)`` → `digested`; ``finalize(total:)`` → `finalized`; ``close(deleting:)`` → `closed`. The
 /// first `failed` is the only one; after it only ``close(deleting:)`` is useful. A pending `flushed` may still follow
 /// it and is valid.
+///
+/// A file with a plan that finishes by itself sends `finished` in place of `flushed`, `finalized` and `closed`, unless
+/// a part of it was flushed before, or its digest differs. One that was closed meanwhile sends `closed` as well. Its
+/// `opened` is left out: it would only cost a step.
 ///
 /// One path has one part file at a time: the next one is opened after `closed`, since a deletion may be pending.
 package protocol PartFile: AnyObject, Sendable {

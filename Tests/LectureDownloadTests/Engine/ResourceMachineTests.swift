@@ -151,6 +151,15 @@ struct ResourceMachineTests {
         expect(closing + closed, late: Self.failed) { $0.finalized() }
     }
 
+    @Test func `a new file that finishes by itself has its final name and is closed`() {
+        let moves = [Opened.opening, .open].map {
+            Move(
+                from: .fetching(.opened($0), unchecked: Self.none),
+                to: .finalized(.opened(.closed(isClean: true))), ruling: .nothing)
+        }
+        expect(moves, late: Self.failed) { $0.finished() }
+    }
+
     @Test func `a file that fails gives its part file up, and a finished one does not fail`() {
         let moves = Self.states.compactMap { state -> Move? in
             switch state {

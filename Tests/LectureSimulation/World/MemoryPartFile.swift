@@ -36,6 +36,9 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     private var isDeleting = false
     private var hasFailed = false
     private var isFinalized = false
+    /// Whether it is finishing by itself, or has finished.
+    private var finishes = false
+    private var hasSynced = false
     private var areNamesDurable = false
     private var streams: [TransferID: Stream] = [:]
     private var finished: [WrittenChunk] = []
@@ -113,7 +116,7 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             node = made
             if plan.seal != nil { disk.renew(made) { _ in false } }
         }
-        notify("the file is open", .opened)
+        if plan.finish == .whenAsked { notify("the file is open", .opened) }
     }
 
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
@@ -148,6 +151,10 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
     /// The steps are separate actions, so that a crash can come between them.
     func finalize(total: UInt64) {
         guard !isClosing else { return }
+        finalize(total: total) { [self] in notify("the file stands", .finalized) }
+    }
+
+    private func finalize(total: UInt64, _ report: @escaping () -> Void) {
         queue("syncs before its final name") { [self] in
             guard !hasFailed, !isDeleting, let node else { return }
             if let error = disk.fault(.sync, plan?.path ?? "") { return failSync(error) }
@@ -165,8 +172,29 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
             guard !hasFailed, !isDeleting, let plan, disk.node(plan.path) === node else { return }
             disk.syncNames(of: plan.path)
             isFinalized = true
-            notify("the file stands", .finalized)
+            report()
         }
+    }
+
+    /// Begins to finish the file, if that is planned and the whole of it is written.
+    private func finishesIfWhole() -> Bool {
+        guard let plan, let total = plan.total, total > 0, plan.finish != .whenAsked, !hasSynced, !finishes,
+            finished.count == plan.grid.count(total: total)
+        else { return finishes }
+        var digest: [UInt8]?
+        if case .ifDigestIs(let due) = plan.finish, let node, let running = try? disk.digests.sha256() {
+            unsafe node.bytes.withUnsafeBytes { unsafe running.update($0) }
+            digest = try? running.finish()
+            if digest != due { return false }
+        }
+        let chunks = finished
+        (finishes, finished) = (true, [])
+        finalize(total: total) { [self] in
+            if holdsPath { disk.openPaths[plan.path] = nil }
+            holdsPath = false
+            notify("the file has finished", .finished(chunks, sha256: digest))
+        }
+        return true
     }
 
     func close(deleting: Bool) {
@@ -286,8 +314,10 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
 
     private func sync() {
         guard !hasFailed, !isDeleting, let plan, let node, !finished.isEmpty else { return }
+        if finishesIfWhole() { return }
         if let error = disk.fault(.sync, plan.path) { return failSync(error) }
         node.dirty = []
+        hasSynced = true
         if !areNamesDurable { disk.syncNames(of: plan.path) }
         areNamesDurable = true
         let chunks = finished
