@@ -79,7 +79,7 @@ enum LicenceVerifyCommand {
 
     // MARK: Many lines
 
-    /// Answers line by line. Only a reader that has gone away ends it early.
+    /// Answers every line, in order. Only a reader that has gone away ends it early.
     private static func batch(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let trust = show(try batchTrust(command), context)
         for fault in trust.faults { context.say(fault.message) }
@@ -87,13 +87,12 @@ enum LicenceVerifyCommand {
         let at = command.text("at").flatMap(Quantity.moment)
         let batch = LicenceBatch(trust: trust) { at ?? clock.now() }
         let reader = try InputReader("-", failure: .readFile)
-        var lines = LineAssembler(limit: LicenceBatch.longestLine)
-        while let piece = try await reader.next() {
-            try lines.take(piece) { line throws(OutputError) in
-                try context.output.write(machine: batch.answer(line) + "\n")
-            }
+        let workers = LineWorkers(longestLine: LicenceBatch.longestLine) { batch.answers($0) }
+        try await workers.run {
+            try await reader.next()
+        } writing: { answers in
+            try context.output.write(answers)
         }
-        if let line = lines.finish() { try context.output.write(machine: batch.answer(line) + "\n") }
         return .done
     }
 

@@ -29,7 +29,14 @@ struct CompactToken {
     init(_ bytes: [UInt8], names: [String]) throws(Unreadable) {
         if bytes.count > Self.limit { throw Unreadable(reasons: [.tooLong]) }
         // One part too many is enough to detect: a megabyte of dots must not make a megabyte of arrays.
-        let slices = bytes.split(separator: UInt8(ascii: "."), maxSplits: names.count, omittingEmptySubsequences: false)
+        var slices: [ArraySlice<UInt8>] = []
+        slices.reserveCapacity(names.count + 1)
+        var start = 0
+        while slices.count < names.count, let dot = bytes[start...].firstIndex(of: UInt8(ascii: ".")) {
+            slices.append(bytes[start..<dot])
+            start = dot + 1
+        }
+        slices.append(bytes[start...])
         guard slices.count == names.count, let first = slices.first, let last = slices.last else {
             throw Unreadable(reasons: [.parts])
         }

@@ -120,6 +120,15 @@ enum SHA2: Hashable, Sendable {
         }
     }
 
+    /// OpenSSL's name of it.
+    var name: String {
+        switch self {
+        case .sha256: "SHA256"
+        case .sha384: "SHA384"
+        case .sha512: "SHA512"
+        }
+    }
+
     /// OpenSSL's method, static and never freed.
     var method: OpaquePointer? {
         switch self {
@@ -144,6 +153,7 @@ struct PublicKey: Sendable {
 
     let parts: Parts
     let handle: KeyHandle
+    private let verifications = PreparedVerifications()
 
     /// Checks the parts of a key.
     ///
@@ -181,16 +191,7 @@ struct PublicKey: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when there is no memory.
     func verifies(_ signature: [UInt8], of message: [UInt8], _ scheme: SignatureScheme) throws(LectureError) -> Bool {
         guard let signature = encoded(signature, scheme) else { return false }
-        guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLFailure.drain("EVP_MD_CTX_new") }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        var settings: OpaquePointer?
-        let method = unsafe scheme.digest.flatMap { unsafe $0.method }
-        guard unsafe EVP_DigestVerifyInit(context, &settings, method, nil, handle.pointer) == 1,
-            unsafe scheme.prepare(settings)
-        else { throw OpenSSLFailure.drain("EVP_DigestVerifyInit") }
-        let result = unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count)
-        ERR_clear_error()
-        return result == 1
+        return try verifications.verification(handle, scheme).verifies(signature, of: message)
     }
 
     /// The signature in OpenSSL's form, or nil when it cannot be one: of another length, or with r or s out of range.
@@ -199,7 +200,7 @@ struct PublicKey: Sendable {
         case (.ecdsaP256, .p256):
             let (r, s) = (signature.prefix(32), signature.dropFirst(32))
             guard signature.count == 64, P256Scalar.isValid(r), P256Scalar.isValid(s) else { return nil }
-            return DER.sequence(DER.integer(r), DER.integer(s))
+            return DER.signature(r, s)
         case (.ed25519, .ed25519): return signature.count == 64 ? signature : nil
         case (.rsaPKCS1, .rsa(let modulus, _)), (.rsaPSS, .rsa(let modulus, _)):
             return signature.count == modulus.count ? signature : nil

@@ -83,6 +83,8 @@ package struct JSONScanner {
         var members: [JSONMember] = []
         var names: Set<[UInt8]> = []
         if take(UInt8(ascii: "}")) { return .object([]) }
+        // Once for a text: for each object it would be much more than the text of small ones.
+        if depth == 1 { members.reserveCapacity(Self.pairwiseMembers) }
         repeat {
             try countItem()
             guard peek == UInt8(ascii: "\"") else { throw fault("no member name") }
@@ -136,7 +138,8 @@ package struct JSONScanner {
     private func isDuplicate(_ name: String, _ members: [JSONMember], _ names: inout Set<[UInt8]>) -> Bool {
         if members.count < Self.pairwiseMembers {
             return members.contains {
-                $0.name.utf8.count == name.utf8.count && $0.name.utf8.elementsEqual(name.utf8)
+                // Equality alone also holds for two normalisations; it is fast where the bytes differ.
+                $0.name.utf8.count == name.utf8.count && $0.name == name && $0.name.utf8.elementsEqual(name.utf8)
             }
         }
         if names.isEmpty { names = Set(members.map { Array($0.name.utf8) }) }
@@ -204,23 +207,26 @@ package struct JSONScanner {
         let opening = position
         position += 1
         let start = position
+        // A local index: a stored one would be written to memory for every byte.
+        var end = start
         var seen: UInt8 = 0
-        while position < bytes.count {
-            let byte = bytes[position]
-            switch byte {
-            case UInt8(ascii: "\""):
-                defer { position += 1 }
-                // ASCII is always UTF-8, and creating a string without the check takes half the time.
-                if seen < 0x80 { return String(decoding: bytes[start..<position], as: UTF8.self) }
-                return try text(bytes[start..<position], at: opening)
-            case UInt8(ascii: "\\"): return try escapedString(start, opening)
-            case 0..<0x20: throw fault("a control character in a string")
-            default:
-                seen |= byte
-                position += 1
-            }
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            seen |= byte
+            end += 1
         }
-        throw fault("a string does not end", at: opening)
+        position = end
+        guard let byte = peek else { throw fault("a string does not end", at: opening) }
+        switch byte {
+        case UInt8(ascii: "\""):
+            position += 1
+            // ASCII is always UTF-8, and creating a string without the check takes half the time.
+            if seen < 0x80 { return String(decoding: bytes[start..<end], as: UTF8.self) }
+            return try text(bytes[start..<end], at: opening)
+        case UInt8(ascii: "\\"): return try escapedString(start, opening)
+        default: throw fault("a control character in a string")
+        }
     }
 
     /// Continues reading from the first backslash.

@@ -71,7 +71,13 @@ extension JSONValue {
     package subscript(name: String) -> JSONValue? {
         // The lengths first: most names differ in length, and claims are looked up by the dozen.
         let count = name.utf8.count
-        return members?.first { $0.name.utf8.count == count && $0.name.utf8.elementsEqual(name.utf8) }?.value
+        guard case .object(let members) = self else { return nil }
+        // Equality of strings next, which compares short ones at once; it holds for two spellings of one letter as
+        // well.
+        for member in members where member.name.utf8.count == count && member.name == name {
+            if member.name.utf8.elementsEqual(name.utf8) { return member.value }
+        }
+        return nil
     }
 
     /// The members, nil when this is not an object.

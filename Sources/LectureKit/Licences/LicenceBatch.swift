@@ -29,9 +29,28 @@ public struct LicenceBatch: Sendable {
     /// - Parameter line: without its end; nil for one that is longer than ``longestLine``.
     /// - Returns: the answer without a line end.
     public func answer(_ line: [UInt8]?) -> String {
+        var writer = JSONWriter()
+        write(answerTo: line, &writer)
+        return writer.text
+    }
+
+    /// Answers lines.
+    ///
+    /// - Parameter lines: each as for ``answer(_:)``.
+    /// - Returns: the answers, each with its line end.
+    package func answers(_ lines: [[UInt8]?]) -> [UInt8] {
+        var writer = JSONWriter(reserving: 64 * lines.count)
+        for line in lines {
+            write(answerTo: line, &writer)
+            writer.endLine()
+        }
+        return writer.bytes
+    }
+
+    private func write(answerTo line: [UInt8]?, _ writer: inout JSONWriter) {
         guard let line, let request = try? JSONScanner.value(of: line, limits: Self.limits), request.members != nil
-        else { return Self.line(.null, [Self.badRequest]) }
-        return Self.line(request["id"] ?? .null, reasons(request))
+        else { return Self.write(.null, [Self.badRequest], &writer) }
+        Self.write(request["id"] ?? .null, reasons(request), &writer)
     }
 
     /// The reasons against a token; empty when it is accepted.
@@ -49,8 +68,8 @@ public struct LicenceBatch: Sendable {
     }
 
     /// Writes an answer.
-    private static func line(_ identifier: JSONValue, _ reasons: [String]) -> String {
-        JSONWriter.object { writer in
+    private static func write(_ identifier: JSONValue, _ reasons: [String], _ writer: inout JSONWriter) {
+        writer.object { writer in
             writer.member("id", json: identifier)
             writer.member("verdict", reasons.isEmpty ? "accept" : "reject")
             writer.array("reasons") { writer in for reason in reasons { writer.element(reason) } }
