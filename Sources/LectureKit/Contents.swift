@@ -81,6 +81,28 @@ extension LectureManager.Contents {
         }
     }
 
+    /// The lectures that follow a place in a list, as ``list(_:sort:page:)`` shows them. A long list is read this way:
+    /// skipping a number of lectures takes longer the more they are, and misses some when others are removed meanwhile.
+    ///
+    /// - Parameters:
+    ///   - filter: which lectures.
+    ///   - sort: in which order.
+    ///   - place: the end of the run before, with the same filter and order; nil for the beginning.
+    ///   - offset: how many are skipped.
+    ///   - limit: the maximum number.
+    /// - Returns: the lectures, and where they end.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    package func list(
+        _ filter: ContentFilter, sort: ContentSort, after place: ListPlace?, skipping offset: Int = 0, limit: Int
+    ) throws(LectureError) -> ListRun {
+        try LectureError.only {
+            let (contents, end) = try queries.contents(
+                filter, sort: sort, after: place?.place, skipping: offset, limit: limit
+            ) { content, file in truthful(content, file) }
+            return ListRun(contents: contents, end: end.map { ListPlace(place: $0) })
+        }
+    }
+
     /// How many lectures match a filter.
     ///
     /// - Parameter filter: which lectures.
@@ -146,4 +168,17 @@ extension LectureManager.Contents {
         }
     }
 
+}
+
+/// A place in a list of lectures.
+package struct ListPlace: Sendable, Hashable {
+    let place: ContentPlace
+}
+
+/// Lectures that follow one another in a list.
+package struct ListRun: Sendable {
+    /// The lectures.
+    package let contents: [Content]
+    /// The place of the last one; nil when nothing can follow it.
+    package let end: ListPlace?
 }

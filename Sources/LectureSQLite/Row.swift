@@ -80,6 +80,20 @@ import CSQLite
         return try unsafe body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    /// A value of any kind, as it can be bound again.
+    ///
+    /// - Parameter column: from 0.
+    /// - Returns: the stored value.
+    package func value(_ column: Int32) -> SQLiteValue {
+        switch unsafe sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: .integer(int64(column))
+        case SQLITE_FLOAT: .real(double(column))
+        case SQLITE_TEXT: .text(text(column))
+        case SQLITE_BLOB: .blob(blob(column))
+        default: .null
+        }
+    }
+
     /// An integer or NULL.
     ///
     /// - Parameter column: from 0.

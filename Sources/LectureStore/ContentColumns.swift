@@ -6,13 +6,29 @@ import LectureSQLite
 enum ContentColumns {
     /// What a list shows, in the order that ``content(_:)`` reads.
     static let list = """
+        \(row), \
+        CASE WHEN content.state = \(sql: ItemState.completed) THEN 0 ELSE (SELECT version.is_outdated FROM version \
+        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)) END
+        """
+
+    /// The same for a statement with ``versionJoin``.
+    static let joinedList = """
+        \(row), \
+        CASE WHEN content.state = \(sql: ItemState.completed) THEN 0 ELSE kept.is_outdated END
+        """
+
+    /// Joins the complete version: a long list then looks it up once for each row, and opens no subquery for it.
+    static let versionJoin = """
+         LEFT JOIN version AS kept INDEXED BY version_current \
+        ON kept.content_id = content.id AND kept.state = \(sql: VersionState.current)
+        """
+
+    private static let row = """
         content.id, content.key, content.source_url, content.title, content.course, content.teacher, content.folder, \
         content.content_type, content.state, content.stop_reason, content.error_code, content.error_detail, \
         content.error_cause, content.priority, content.position, content.bytes_total, content.bytes_proven, \
         content.chunks_total, content.chunks_proven, content.attempts, content.next_attempt_ms, content.sha256, \
-        content.duration_ms, content.added_ms, content.completed_ms, \
-        CASE WHEN content.state = \(sql: ItemState.completed) THEN 0 ELSE (SELECT version.is_outdated FROM version \
-        WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)) END
+        content.duration_ms, content.added_ms, content.completed_ms
         """
 
     /// How many columns ``list`` has.
@@ -21,11 +37,21 @@ enum ContentColumns {
     /// The path of the media of a lecture's complete version, as ``media(_:_:)`` reads it. One text and not three
     /// columns: each column would look up its row again.
     static let media = """
-        (SELECT resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path \
-        FROM version INDEXED BY version_current \
+        (SELECT \(mediaText) FROM version INDEXED BY version_current \
         CROSS JOIN resource INDEXED BY resource_version ON resource.version_id = version.id \
         WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current) \
         AND resource.role = \(sql: ResourceRole.media) ORDER BY resource.position LIMIT 1)
+        """
+
+    /// The same as ``media`` for a statement with ``versionJoin``.
+    static let joinedMedia = """
+        CASE WHEN kept.id IS NOT NULL THEN (SELECT \(mediaText) FROM resource INDEXED BY resource_version \
+        WHERE resource.version_id = kept.id AND resource.role = \(sql: ResourceRole.media) \
+        ORDER BY resource.position LIMIT 1) END
+        """
+
+    private static let mediaText = """
+        resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path
         """
 
     /// The columns for the engine, in the order that ``item(_:)`` reads: the list's columns first.

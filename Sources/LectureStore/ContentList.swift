@@ -18,7 +18,10 @@ struct ContentList {
     let index: String?
     let conditions: [String]
     let values: [SQLiteValue]
-    let order: String
+    /// The columns of the order; the last one, the row's id, makes it total.
+    let columns: [OrderColumn]
+
+    private var order: String { Self.order(of: columns[...]) }
 
     /// Plans a list.
     ///
@@ -71,7 +74,7 @@ struct ContentList {
         }
         self.conditions = conditions
         self.values = values
-        order = Self.order(sort)
+        columns = Self.order(sort)
     }
 
     /// The statement for the columns of a page.
@@ -91,6 +94,44 @@ struct ContentList {
             SELECT \(columns) FROM (SELECT content.id AS id FROM content\(source)\(ending)) AS page
             CROSS JOIN content ON content.id = page.id\(join) ORDER BY \(order)
             """
+    }
+
+    /// The conditions of what follows a place in this list, one after the other: first the rows that differ from it
+    /// only in the last column of the order, then those that also differ in the one before, and so on. Each is one
+    /// range of an index, which no single condition would be where the columns have different directions.
+    ///
+    /// - Parameter place: of a list with the same filter and order; nil for the beginning.
+    /// - Returns: at least one.
+    func parts(after place: ContentPlace?) -> [ContentListPart] {
+        guard let place else { return [ContentListPart([], order: order)] }
+        let known = Array(zip(columns, place.values))
+        return known.indices.reversed().flatMap { depth in
+            let same = known[..<depth].map { $0.equals($1) }
+            let (column, value) = known[depth]
+            // Columns with one value are left out: SQLite does not see that an expression has one, and would sort.
+            return column.follows(value).map { ContentListPart(same + [$0], order: Self.order(of: columns[depth...])) }
+        }
+    }
+
+    /// The statement for a part of the list.
+    ///
+    /// - Parameters:
+    ///   - part: of ``parts(after:)``.
+    ///   - columns: what is read; with ``ContentColumns/versionJoin``.
+    /// - Returns: SQL that takes ``values``, those of the part, the limit and the offset.
+    func sql(_ part: ContentListPart, columns: String) -> String {
+        let all = conditions + part.conditions
+        let condition = all.isEmpty ? "" : " WHERE \(all.joined(separator: " AND "))"
+        let from = "content\(source)\(ContentColumns.versionJoin)"
+        return "SELECT \(columns) FROM \(from)\(condition) ORDER BY \(part.order) LIMIT ? OFFSET ?"
+    }
+
+    /// The place of a row in this list.
+    func place(of content: ContentID, on connection: Connection) throws -> ContentPlace? {
+        let list = columns.map(\.expression).joined(separator: ", ")
+        return try connection.first("SELECT \(list) FROM content WHERE content.id = ?", content) { row in
+            ContentPlace(values: (0..<row.columnCount).map { row.value($0) })
+        }
     }
 
     /// The statement that counts the whole list. Its index is left to SQLite, since no order is needed.
@@ -132,16 +173,26 @@ struct ContentList {
         return list
     }
 
-    private static func order(_ sort: ContentSort) -> String {
-        switch sort {
-        case .added: "content.id"
-        case .title: "content.title COLLATE NOCASE, content.id"
-        case .downloaded: "content.completed_ms DESC, content.id"
-        case .size: "content.bytes_total DESC, content.id"
-        case .priority: "content.priority DESC, content.position, content.id"
-        case .expiry: "\(deadline), content.id"
+    private static func order(of columns: ArraySlice<OrderColumn>) -> String {
+        columns.map(\.ordering).joined(separator: ", ")
+    }
+
+    private static func order(_ sort: ContentSort) -> [OrderColumn] {
+        let id = OrderColumn("content.id")
+        return switch sort {
+        case .added: [id]
+        case .title: [OrderColumn("content.title COLLATE NOCASE"), id]
+        case .downloaded: [OrderColumn("content.completed_ms", isDescending: true, mayBeNull: true), id]
+        case .size: [OrderColumn("content.bytes_total", isDescending: true, mayBeNull: true), id]
+        case .priority:
+            [OrderColumn("content.priority", isDescending: true), OrderColumn("content.position"), id]
+        case .expiry: [OrderColumn(deadline), id]
         // Written as in the index.
-        case .folder: "content.folder = '', content.folder, content.title COLLATE NOCASE, content.id"
+        case .folder:
+            [
+                OrderColumn("content.folder = ''"), OrderColumn("content.folder"),
+                OrderColumn("content.title COLLATE NOCASE"), id,
+            ]
         }
     }
 
@@ -204,6 +255,65 @@ struct ContentList {
             "SELECT count(*) FROM (SELECT 1 FROM content \(condition) LIMIT \(few + 1))", values: values
         ) { $0.int(0) }
         return (count ?? 0) <= few
+    }
+}
+
+/// Where a page of a list ended: the values of its last row in the columns of the order. The next page begins behind
+/// it, however many rows have come or gone in front of it.
+package struct ContentPlace: Sendable, Hashable {
+    let values: [SQLiteValue]
+}
+
+/// A part of a list: further conditions, the values of their parameters, and its order.
+struct ContentListPart {
+    let conditions: [String]
+    let values: [SQLiteValue]
+    let order: String
+
+    init(_ comparisons: [OrderComparison], order: String) {
+        self.order = order
+        conditions = comparisons.map(\.condition)
+        values = comparisons.flatMap(\.values)
+    }
+}
+
+/// A condition about a column of an order.
+struct OrderComparison {
+    let condition: String
+    let values: [SQLiteValue]
+}
+
+/// A column of an order.
+struct OrderColumn {
+    /// The column, written as in its index.
+    let expression: String
+    let isDescending: Bool
+    let mayBeNull: Bool
+
+    init(_ expression: String, isDescending: Bool = false, mayBeNull: Bool = false) {
+        (self.expression, self.isDescending, self.mayBeNull) = (expression, isDescending, mayBeNull)
+    }
+
+    /// As a term of ORDER BY.
+    var ordering: String { isDescending ? "\(expression) DESC" : expression }
+
+    /// The rows with the same value, which may be NULL. With `=` SQLite would also put the value of one column into the
+    /// expression of another, which then no longer is that of the index.
+    func equals(_ value: SQLiteValue) -> OrderComparison {
+        OrderComparison(condition: "(\(expression)) IS ?", values: [value])
+    }
+
+    /// The rows behind those with a value. NULL is the smallest value of SQLite, and no comparison is true for it.
+    func follows(_ value: SQLiteValue) -> [OrderComparison] {
+        let nulls = OrderComparison(condition: "(\(expression)) IS NULL", values: [])
+        switch (isDescending, value == .null) {
+        case (true, true): return []
+        case (false, true): return [OrderComparison(condition: "(\(expression)) IS NOT NULL", values: [])]
+        case (true, false):
+            let smaller = OrderComparison(condition: "(\(expression)) < ?", values: [value])
+            return mayBeNull ? [smaller, nulls] : [smaller]
+        case (false, false): return [OrderComparison(condition: "(\(expression)) > ?", values: [value])]
+        }
     }
 }
 

@@ -55,6 +55,44 @@ package final class SQLiteContentQueries {
         }
     }
 
+    /// Reads the lectures that follow a place in a list, each complete one with the file of its media; what `read`
+    /// returns is collected.
+    ///
+    /// - Parameters:
+    ///   - filter: which lectures.
+    ///   - sort: in which order.
+    ///   - place: the end of the page before, with the same filter and order; nil for the beginning.
+    ///   - offset: how many are skipped.
+    ///   - limit: the maximum number.
+    ///   - read: gets each lecture.
+    /// - Returns: the results, and the place of the last one; nil when nothing can follow it.
+    /// - Throws: the error of the store when it cannot be read; what `read` throws.
+    package func contents<Result>(
+        _ filter: ContentFilter, sort: ContentSort, after place: ContentPlace?, skipping offset: Int, limit: Int,
+        read: (Content, FinalizedFile?) throws -> Result
+    ) throws -> (results: [Result], end: ContentPlace?) {
+        try consistently {
+            let list = try ContentList(filter, sort: sort, on: connection)
+            var results: [Result] = []
+            var last: ContentID?
+            for part in list.parts(after: place) where results.count < limit {
+                let bounds = [(limit - results.count).sqliteValue, max(0, offset).sqliteValue]
+                let rows = try connection.query(
+                    list.sql(part, columns: Self.joinedColumns), values: list.values + part.values + bounds
+                ) { row in
+                    last = row.id(0)
+                    return try read(try ContentColumns.content(row), ContentColumns.media(row, ContentColumns.count))
+                }
+                // Nearly always one part has the whole page, which need not be copied.
+                if results.isEmpty { results = rows } else { results += rows }
+            }
+            guard results.count >= limit, let last else { return (results, nil) }
+            return (results, try list.place(of: last, on: connection))
+        }
+    }
+
+    private static let joinedColumns = "\(ContentColumns.joinedList), \(ContentColumns.joinedMedia)"
+
     private static let pageColumns = "\(ContentColumns.list), \(ContentColumns.media)"
 
     /// The complete lectures after a row, with the files of their media, in the order of registration.
@@ -192,6 +230,16 @@ package final class SQLiteContentQueries {
         let list = try ContentList(filter, sort: sort, on: connection)
         return try connection.plan(
             list.sql(columns: Self.pageColumns), values: list.values + [50.sqliteValue, 0.sqliteValue])
+    }
+
+    /// The steps SQLite plans for each part of what follows a lecture, for tests.
+    func plans(_ filter: ContentFilter, sort: ContentSort, after content: ContentID) throws -> [[String]] {
+        let list = try ContentList(filter, sort: sort, on: connection)
+        return try list.parts(after: try list.place(of: content, on: connection)).map { part in
+            try connection.plan(
+                list.sql(part, columns: Self.joinedColumns),
+                values: list.values + part.values + [50.sqliteValue, 0.sqliteValue])
+        }
     }
 
     /// Runs several statements on one snapshot of the store.

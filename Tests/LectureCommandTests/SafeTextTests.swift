@@ -21,6 +21,36 @@ import Testing
         #expect(SafeText(title).text == clean)
     }
 
+    @Test func `rows neutralise every value as texts do`() {
+        let values =
+            [title, "", "plain", "제목 – „1“ …", "\u{7F}", "\u{FEFF}x", "é", "a\tb\nc", "\u{2028}", "\u{200E}", "ÿ🙂"]
+            + (0...0x9F).compactMap(Unicode.Scalar.init).map { String(Character($0)) }
+        for value in values {
+            var rows = SafeRows()
+            rows.append(value)
+            rows.append("x")
+            rows.endRow()
+            #expect(String(decoding: rows.bytes, as: UTF8.self) == SafeText.row([value, "x"]).text)
+        }
+    }
+
+    @Test func `numbers of rows are written as texts write them`() {
+        for number in [0, 9, 10, 99, 100, 1_234_567_890, -1, -90, Int.max, Int.min] {
+            var rows = SafeRows()
+            rows.append(number)
+            rows.append(byteCount: Int64(number))
+            rows.append(percent: 7)
+            rows.endRow()
+            rows.append("next")
+            let expected = "\(number)\t\(HumanText.byteCount(Int64(number)))\t7%\nnext"
+            #expect(String(decoding: rows.bytes, as: UTF8.self) == expected)
+            rows.removeAll()
+            rows.append("")
+            rows.append("")
+            #expect(rows.bytes == [0x09])
+        }
+    }
+
     @Test func `only the renderers make a text with control sequences of their own`() throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/LectureCommand")

@@ -116,11 +116,66 @@ import Testing
                     #expect(got == due, "\(filter) \(sort)")
                     let page = try queries.contents(filter, sort: sort, page: ContentPage(offset: 1, limit: 2))
                     #expect(page.map(\.key.text) == Array(due.dropFirst().prefix(2)), "\(filter) \(sort)")
+                    #expect(try followed(queries, filter, sort, limit: 2) == due, "\(filter) \(sort)")
+                    let rest = try followed(queries, filter, sort, skipping: 1, limit: 1)
+                    #expect(rest == Array(due.dropFirst()), "\(filter) \(sort)")
                 }
                 #expect(try queries.count(filter) == expected(all, filter, .added).count, "\(filter)")
             }
             // The rows were made by hand: they have no versions to check.
             try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
+        }
+    }
+
+    /// The keys of a list that is read in pages, each behind the one before.
+    private func followed(
+        _ queries: SQLiteContentQueries, _ filter: ContentFilter, _ sort: ContentSort, skipping offset: Int = 0,
+        limit: Int, between: () throws -> Void = {}
+    ) throws -> [String] {
+        var (keys, place, offset): ([String], ContentPlace?, Int) = ([], nil, offset)
+        repeat {
+            let page = try queries.contents(filter, sort: sort, after: place, skipping: offset, limit: limit) {
+                content, _ in content.key.text
+            }
+            #expect(page.results.count <= limit)
+            keys += page.results
+            (place, offset) = (page.end, 0)
+            try between()
+        } while place != nil
+        return keys
+    }
+
+    /// What was read may go, and new rows may come in front of it, while a long list is printed.
+    @Test(arguments: ContentSort.allCases) func rowsThatComeAndGoBetweenPagesMoveNoOther(sort: ContentSort) throws {
+        try StoreFixture.with { store in
+            try fill(store)
+            let queries = try store.queries()
+            let connection = store.index.connection
+            let due = try queries.contents(ContentFilter(), sort: sort, page: ContentPage()).map(\.key.text)
+            var read = 0
+            let keys = try followed(queries, ContentFilter(), sort, limit: 2) {
+                // The page that was just read goes altogether, also the row that the next one starts behind.
+                for key in due.dropFirst(read).prefix(2) {
+                    try connection.execute("DELETE FROM licence WHERE content_key = ?", key)
+                    try connection.execute("DELETE FROM content WHERE key = ?", key)
+                }
+                read += 2
+            }
+            #expect(keys == due, "\(sort)")
+            #expect(try queries.count(ContentFilter()) == 0)
+        }
+    }
+
+    @Test func aRowInFrontOfAPageIsNotReadLater() throws {
+        try StoreFixture.with { store in
+            for key in ["b", "c", "d"] { try store.add(key) { $0.title = key } }
+            let queries = try store.queries()
+            var isFirst = true
+            let keys = try followed(queries, ContentFilter(), .title, limit: 2) {
+                if isFirst { try store.add("a") { $0.title = "a" } }
+                isFirst = false
+            }
+            #expect(keys == ["b", "c", "d"])
         }
     }
 
@@ -202,6 +257,13 @@ import Testing
                     let hasOwnOrder = state?.isSettled != false && (state == nil || ![.expiry, .folder].contains(sort))
                     let isSmall = count <= ContentList.few && !hasOwnOrder
                     if !isSmall { #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)") }
+                    // What follows a row in the middle is one range of an index after the other, none of them sorted.
+                    if !isSmall {
+                        for plan in try queries.plans(filter, sort: sort, after: ContentID(50_001)) {
+                            #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter) \(sort): \(plan)")
+                            #expect(plan.first?.hasPrefix("SEARCH content ") == true, "\(filter) \(sort): \(plan)")
+                        }
+                    }
                     let last = try queries.contents(filter, sort: sort, page: ContentPage(offset: 40, limit: 50))
                     #expect(last.count == min(50, max(0, count - 40)))
                 }

@@ -142,14 +142,15 @@ struct ContentPages {
     ///   - body: receives one page.
     /// - Throws: `LectureError` when the store cannot be read; what `body` throws.
     func forEachPage(offset: Int = 0, limit: Int = .max, _ body: ([Content]) async throws -> Void) async throws {
-        var (offset, left) = (offset, limit)
+        var (place, offset, left) = (ListPlace?.none, offset, limit)
         while left > 0 {
-            let page = ContentPage(offset: offset, limit: min(Self.pageSize, left))
-            let contents = try await manager.contents.list(filter, sort: sort, page: page)
-            if contents.isEmpty { return }
-            try await body(contents)
-            offset += contents.count
-            left -= contents.count
+            let run = try await manager.contents.list(
+                filter, sort: sort, after: place, skipping: offset, limit: min(Self.pageSize, left))
+            if run.contents.isEmpty { return }
+            try await body(run.contents)
+            left -= run.contents.count
+            guard let end = run.end else { return }
+            (place, offset) = (end, 0)
         }
     }
 }

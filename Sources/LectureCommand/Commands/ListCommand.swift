@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureKit
 import LectureModel
 
@@ -19,18 +20,21 @@ enum ListCommand {
             let offset = command.integer("offset") ?? 0
             let limit = command.integer("limit") ?? .max
             if session.wantsJSON {
-                try await pages.forEachPage(offset: offset, limit: limit) {
-                    let licences = try await manager.licences.statuses(of: $0)
-                    let lines = $0.map { JSONLine.content($0, licence: licences[$0.key]) }
-                    try context.output.write(machine: lines.joined())
+                var writer = JSONWriter()
+                try await pages.forEachPage(offset: offset, limit: limit) { contents in
+                    let licences = try await manager.licences.statuses(of: contents)
+                    writer.removeAll()
+                    for content in contents { JSONLine.write(content, licence: licences[content.key], &writer) }
+                    try context.output.write(writer.bytes)
                 }
             } else if context.outputIsTerminal {
                 try await table(pages, offset: offset, limit: limit, session)
             } else {
-                let table = TableRenderer(columns: columns)
+                var rows = SafeRows()
                 try await pages.forEachPage(offset: offset, limit: limit) { contents in
-                    let lines = table.lines(contents.map(row), width: nil, style: session.outputStyle)
-                    try context.output.write(.lines(lines))
+                    rows.removeAll()
+                    for content in contents { append(content, to: &rows) }
+                    try context.output.write(rows)
                 }
             }
             return .done
@@ -64,7 +68,25 @@ enum ListCommand {
         try session.context.output.write(.lines(lines))
     }
 
-    private static func row(_ content: Content) -> [String] {
+    /// Appends what ``row(_:)`` returns.
+    static func append(_ content: Content, to rows: inout SafeRows) {
+        rows.append(content.key.text)
+        rows.append(state(content))
+        if content.state == .completed {
+            rows.append(percent: 100)
+        } else if let total = content.totalBytes {
+            rows.append(percent: HumanText.percent(content.committedBytes, of: total))
+        } else {
+            rows.append("")
+        }
+        rows.append(byteCount: content.totalBytes ?? content.committedBytes)
+        rows.append(content.priority)
+        rows.append(content.title)
+        rows.append(reason(content))
+        rows.endRow()
+    }
+
+    static func row(_ content: Content) -> [String] {
         let done = content.totalBytes.map { "\(HumanText.percent(content.committedBytes, of: $0))%" } ?? ""
         return [
             content.key.text, state(content), content.state == .completed ? "100%" : done,
@@ -75,6 +97,7 @@ enum ListCommand {
 
     /// The state, with the reason for a stop, and whether an older version is playable meanwhile.
     static func state(_ content: Content) -> String {
+        if content.stopReason == nil, !content.isOutdated { return content.state.name }
         let notes = [content.stopReason?.name, content.isOutdated ? ContentCondition.outdated.rawValue : nil]
         let text = notes.compactMap(\.self).joined(separator: ", ")
         return text.isEmpty ? content.state.name : "\(content.state.name) (\(text))"

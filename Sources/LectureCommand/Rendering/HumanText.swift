@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureKit
 package import LectureModel
 
@@ -8,7 +9,21 @@ package enum HumanText {
     /// - Parameter bytes: the number.
     /// - Returns: at most 8 characters for anything below an exbibyte.
     package static func byteCount(_ bytes: Int64) -> String {
-        guard bytes >= 1000 else { return "\(max(0, bytes)) B" }
+        var text: [UInt8] = []
+        append(byteCount: bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends what ``byteCount(_:)`` returns.
+    ///
+    /// - Parameters:
+    ///   - bytes: the number.
+    ///   - text: what it is appended to.
+    static func append(byteCount bytes: Int64, to text: inout [UInt8]) {
+        guard bytes >= 1000 else {
+            DecimalText.append(max(0, bytes), to: &text)
+            return text.append(contentsOf: " B".utf8)
+        }
         var unit = -1
         var whole = bytes
         // Up to 999.5 of a unit; 1000 KiB reads better as 0.98 MiB.
@@ -19,13 +34,18 @@ package enum HumanText {
             whole = bytes / divisor
         }
         let hundredths = hundredfold(bytes, over: divisor)
-        let name = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit]
+        DecimalText.append(hundredths / 100, to: &text)
+        let decimal = UInt8(hundredths % 100 / 10)
         switch hundredths {
-        case ..<1000: return "\(hundredths / 100).\(twoDigits(hundredths % 100)) \(name)"
-        case ..<10_000: return "\(hundredths / 100).\(hundredths % 100 / 10) \(name)"
-        default: return "\(hundredths / 100) \(name)"
+        case ..<1000: text += [UInt8(ascii: "."), 0x30 + decimal, 0x30 + UInt8(hundredths % 10)]
+        case ..<10_000: text += [UInt8(ascii: "."), 0x30 + decimal]
+        default: break
         }
+        text += [UInt8(ascii: " "), units[unit], UInt8(ascii: "i"), UInt8(ascii: "B")]
     }
+
+    /// The first letters of the units from KiB on.
+    private static let units = Array("KMGTPE".utf8)
 
     /// A number of lectures: `1 lecture`, `12 lectures`.
     ///

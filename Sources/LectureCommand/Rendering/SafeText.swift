@@ -1,7 +1,7 @@
 /// Text for people. What others wrote (titles, addresses, a server's words, file names) cannot control a terminal.
 ///
 /// It is made from literals, whose characters stay, and from values, which are neutralised: a `String` from elsewhere
-/// only becomes a `SafeText` that way, and ``ByteSink`` takes nothing else for people.
+/// only becomes a `SafeText` that way, and ``ByteSink`` takes nothing else for people but ``SafeRows``.
 ///
 /// ```
 /// try output.write("\(content.title): \(state)\n")     // the title cannot contain an escape sequence any more

@@ -104,6 +104,29 @@ package struct JSONWriter {
         element(value)
     }
 
+    /// Writes an integer member, or nothing for nil. A caller in another module would call each step of the generic
+    /// function through a witness table.
+    ///
+    /// - Parameters:
+    ///   - name: the member's name.
+    ///   - value: its value.
+    package mutating func member(_ name: String, _ value: Int?) {
+        guard let value else { return }
+        key(name)
+        element(value)
+    }
+
+    /// As for `Int`.
+    ///
+    /// - Parameters:
+    ///   - name: the member's name.
+    ///   - value: its value.
+    package mutating func member(_ name: String, _ value: Int64?) {
+        guard let value else { return }
+        key(name)
+        element(value)
+    }
+
     /// Writes a number member, or nothing for nil.
     ///
     /// - Parameters:
@@ -152,6 +175,19 @@ package struct JSONWriter {
     package mutating func element(_ value: some BinaryInteger) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// Writes an integer.
+    ///
+    /// - Parameter value: any integer.
+    package mutating func element(_ value: Int) { element(Int64(value)) }
+
+    /// Writes an integer.
+    ///
+    /// - Parameter value: any integer.
+    package mutating func element(_ value: Int64) {
+        separate()
+        DecimalText.append(value, to: &bytes)
     }
 
     /// Writes a number in the shortest form that reads back as the same value.
@@ -217,11 +253,13 @@ package struct JSONWriter {
     private mutating func append(quoted text: String) {
         bytes.append(UInt8(ascii: "\""))
         // Nearly no text needs an escape, and copying it whole is several times faster than byte by byte.
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 != 0x7F }) {
-            bytes.append(contentsOf: text.utf8)
-            bytes.append(UInt8(ascii: "\""))
-            return
+        var text = text
+        let isPlain = text.withUTF8 { utf8 in
+            guard unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C && $0 != 0x7F }) else { return false }
+            unsafe bytes.append(contentsOf: utf8)
+            return true
         }
+        if isPlain { return bytes.append(UInt8(ascii: "\"")) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
