@@ -20,6 +20,7 @@ package import LectureModel
         init(_ sink: @escaping Sink) { self.sink = sink }
     }
 
+    private let library: ArchiveLibrary
     private let archive: OpaquePointer
     private let outlet: Outlet
     private var isEnded = false
@@ -29,40 +30,49 @@ package import LectureModel
     /// - Parameters:
     ///   - compression: how.
     ///   - sink: gets the compressed bytes; what it throws comes out of ``write(_:)`` or ``finish()``.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` when libarchive cannot start.
-    package init(_ compression: Compression, _ sink: @escaping Sink) throws(LectureError) {
-        guard let archive = unsafe archive_write_new() else {
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile`` when libarchive is missing or cannot start.
+    package convenience init(_ compression: Compression, _ sink: @escaping Sink) throws(LectureError) {
+        try self.init(compression, ArchiveLibrary.shared, sink)
+    }
+
+    init(
+        _ compression: Compression, _ opened: Result<ArchiveLibrary, ArchiveLibrary.Unusable>, _ sink: @escaping Sink
+    ) throws(LectureError) {
+        do throws(ArchiveLibrary.Unusable) { library = try opened.get() } catch {
+            throw LectureError(.writeFile, detail: compression.rawValue, cause: error.reason)
+        }
+        guard let archive = unsafe library.writing.new() else {
             throw LectureError(.writeFile, detail: compression.rawValue, cause: "out of memory")
         }
         unsafe self.archive = archive
         outlet = Outlet(sink)
         let added =
             switch compression {
-            case .gzip: unsafe archive_write_add_filter_gzip(archive)
-            case .zstd: unsafe archive_write_add_filter_zstd(archive)
+            case .gzip: unsafe library.settings.addGzip(archive)
+            case .zstd: unsafe library.settings.addZstd(archive)
             }
         // A filter that exists only as an external program returns a warning; no program is started implicitly.
         try require(added)
         if compression == .gzip {
-            try require(unsafe archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
+            try require(unsafe library.settings.setOption(archive, "gzip", "timestamp", nil))
         }
-        try require(unsafe archive_write_set_format_raw(archive))
-        try require(unsafe archive_write_set_bytes_per_block(archive, Int32(Self.blockBytes)))
+        try require(unsafe library.settings.setRawFormat(archive))
+        try require(unsafe library.settings.setBlockBytes(archive, Int32(Self.blockBytes)))
         // Otherwise the last block is padded with zeros.
-        try require(unsafe archive_write_set_bytes_in_last_block(archive, 1))
+        try require(unsafe library.settings.setLastBlockBytes(archive, 1))
         // Unretained: the archive is freed with this object, and the outlet lives as long.
         let context = unsafe Unmanaged.passUnretained(outlet).toOpaque()
-        try require(unsafe archive_write_open(archive, context, nil, bytesCompressed, nil))
-        let entry = unsafe archive_entry_new()
-        defer { unsafe archive_entry_free(entry) }
-        unsafe archive_entry_set_filetype(entry, UInt32(S_IFREG))
-        try require(unsafe archive_write_header(archive, entry))
+        try require(unsafe library.writing.open(archive, context, nil, bytesCompressed, nil))
+        let entry = unsafe library.writing.newEntry()
+        defer { unsafe library.writing.freeEntry(entry) }
+        unsafe library.writing.setFileType(entry, UInt32(S_IFREG))
+        try require(unsafe library.writing.header(archive, entry))
     }
 
     deinit {
         // Otherwise freeing an unfinished archive would write its trailer.
-        if !isEnded { unsafe archive_write_fail(archive) }
-        unsafe archive_write_free(archive)
+        if !isEnded { _ = unsafe library.writing.fail(archive) }
+        _ = unsafe library.writing.free(archive)
     }
 
     /// Compresses the next bytes.
@@ -74,7 +84,7 @@ package import LectureModel
             var rest = unsafe buffer[...]
             while unsafe !rest.isEmpty {
                 let piece = unsafe UnsafeRawBufferPointer(rebasing: rest)
-                let count = unsafe archive_write_data(archive, piece.baseAddress, piece.count)
+                let count = unsafe library.writing.data(archive, piece.baseAddress, piece.count)
                 if count <= 0 { return false }
                 unsafe rest = unsafe rest.dropFirst(count)
             }
@@ -87,7 +97,7 @@ package import LectureModel
     ///
     /// - Throws: what the sink throws.
     package func finish() throws(LectureError) {
-        let code = unsafe archive_write_close(archive)
+        let code = unsafe library.writing.close(archive)
         // libarchive forgets a failure of an earlier call.
         if let failure = outlet.failure { throw failure }
         try require(code)
@@ -115,7 +125,7 @@ package import LectureModel
 
     private var failure: LectureError {
         if let failure = outlet.failure { return failure }
-        return unsafe LectureError(.writeFile, detail: "compression", cause: ArchiveText.reason(archive))
+        return unsafe LectureError(.writeFile, detail: "compression", cause: library.reason(archive))
     }
 
     /// Hands a block to the sink.
@@ -140,12 +150,4 @@ private func bytesCompressed(
     _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
 ) -> Int {
     unsafe Compressor.take(context, UnsafeRawBufferPointer(start: bytes, count: count))
-}
-
-/// libarchive's messages.
-enum ArchiveText {
-    /// The library's message about its last failure.
-    static func reason(_ archive: OpaquePointer) -> String {
-        unsafe archive_error_string(archive).map { unsafe String(cString: $0) } ?? "libarchive gives no reason"
-    }
 }

@@ -61,6 +61,7 @@ package import LectureModel
         case zstd
     }
 
+    private let library: ArchiveLibrary
     private let archive: OpaquePointer
     private let inlet: Inlet
     private let path: String
@@ -72,8 +73,10 @@ package import LectureModel
     /// Opens a file; nothing is read yet.
     ///
     /// - Parameter path: a file or a pipe; `-` is standard input.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
-    package init(_ path: String) throws(LectureError) {
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, also when libarchive is missing.
+    package convenience init(_ path: String) throws(LectureError) { try self.init(path, ArchiveLibrary.shared) }
+
+    init(_ path: String, _ opened: Result<ArchiveLibrary, ArchiveLibrary.Unusable>) throws(LectureError) {
         self.path = path
         if path.utf8.contains(0) { throw LectureError(.readFile, detail: "a file", cause: "its name holds a NUL") }
         let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -81,20 +84,23 @@ package import LectureModel
             throw LectureError(.readFile, detail: path, cause: unsafe String(cString: strerror(errno)))
         }
         inlet = Inlet(descriptor, path)
-        guard let archive = unsafe archive_read_new() else {
+        do throws(ArchiveLibrary.Unusable) { library = try opened.get() } catch {
+            throw LectureError(.readFile, detail: path, cause: error.reason)
+        }
+        guard let archive = unsafe library.reading.new() else {
             throw LectureError(.readFile, detail: path, cause: "out of memory")
         }
         unsafe self.archive = archive
         piece = [UInt8](repeating: 0, count: Self.pieceBytes)
         // Without a built-in decoder libarchive would start an external program and return a warning.
-        guard unsafe archive_read_support_filter_gzip(archive) == ARCHIVE_OK,
-            unsafe archive_read_support_filter_zstd(archive) == ARCHIVE_OK,
-            unsafe archive_read_support_format_raw(archive) == ARCHIVE_OK,
-            unsafe archive_read_support_format_empty(archive) == ARCHIVE_OK
-        else { throw LectureError(.readFile, detail: path, cause: unsafe ArchiveText.reason(archive)) }
+        guard unsafe library.reading.supportGzip(archive) == ARCHIVE_OK,
+            unsafe library.reading.supportZstd(archive) == ARCHIVE_OK,
+            unsafe library.reading.supportRaw(archive) == ARCHIVE_OK,
+            unsafe library.reading.supportEmpty(archive) == ARCHIVE_OK
+        else { throw LectureError(.readFile, detail: path, cause: unsafe library.reason(archive)) }
     }
 
-    deinit { unsafe archive_read_free(archive) }
+    deinit { _ = unsafe library.reading.free(archive) }
 
     /// The next bytes.
     ///
@@ -106,7 +112,7 @@ package import LectureModel
         let kind = try opened()
         if isEnded { return nil }
         let count = unsafe piece.withUnsafeMutableBytes { buffer in
-            unsafe archive_read_data(archive, buffer.baseAddress, buffer.count)
+            unsafe library.reading.data(archive, buffer.baseAddress, buffer.count)
         }
         if count < 0 { throw failure }
         if count == 0 {
@@ -122,9 +128,9 @@ package import LectureModel
         if let kind { return kind }
         // Unretained: the archive is freed with this object, and the inlet lives as long.
         let context = unsafe Unmanaged.passUnretained(inlet).toOpaque()
-        guard unsafe archive_read_open(archive, context, nil, bytesWanted, nil) == ARCHIVE_OK else { throw failure }
+        guard unsafe library.reading.open(archive, context, nil, bytesWanted, nil) == ARCHIVE_OK else { throw failure }
         var entry: OpaquePointer?
-        let code = unsafe archive_read_next_header(archive, &entry)
+        let code = unsafe library.reading.nextHeader(archive, &entry)
         let kind = foundKind
         self.kind = kind
         switch code {
@@ -138,7 +144,7 @@ package import LectureModel
 
     /// What libarchive detected the stream as.
     private var foundKind: Kind {
-        switch unsafe archive_filter_code(archive, 0) {
+        switch unsafe library.state.filterCode(archive, 0) {
         case ARCHIVE_FILTER_GZIP: .gzip
         case ARCHIVE_FILTER_ZSTD: .zstd
         default: .plain
@@ -155,14 +161,14 @@ package import LectureModel
     /// Checks the end of the stream: libarchive compares neither the length nor the checksum of gzip.
     private func end(_ kind: Kind) throws(LectureError) {
         isEnded = true
-        let number = unsafe archive_errno(archive)
+        let number = unsafe library.state.errorNumber(archive)
         if inlet.failure != nil || number != 0 { throw failure }
         if kind == .gzip, checksum.contradicts(tail: inlet.tail) { throw damage("the gzip checksum does not match") }
     }
 
     private var failure: LectureError {
         isEnded = true
-        return inlet.failure ?? damage(unsafe ArchiveText.reason(archive))
+        return inlet.failure ?? damage(unsafe library.reason(archive))
     }
 
     private func damage(_ cause: String) -> LectureError {

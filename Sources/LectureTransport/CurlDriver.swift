@@ -62,7 +62,7 @@ final class CurlDriver {
     private func start(_ request: TransferRequest, at time: SuspendingClock.Instant) {
         multi = multi ?? MultiHandle(configuration)
         guard let multi, let easy = idle.popLast() ?? EasyHandle() else {
-            return refuse(request, CURLE_FAILED_INIT, "libcurl cannot be started")
+            return refuse(request, CURLE_FAILED_INIT, CurlLibrary.whyMissing ?? "libcurl cannot be started")
         }
         guard exchanges[request.id] == nil else {
             return refuse(request, CURLE_BAD_FUNCTION_ARGUMENT, "an exchange with this number is running")
@@ -73,7 +73,7 @@ final class CurlDriver {
         easy.prepare(configuration.authorised(request), configuration: configuration, roots: trusted(by: easy))
         easy.deliver(to: exchange)
         guard easy.refusal == CURLE_OK, multi.add(easy) else {
-            let detail = unsafe String(cString: curl_easy_strerror(easy.refusal))
+            let detail = CurlLibrary.text(easy.refusal)
             return refuse(request, easy.refusal == CURLE_OK ? CURLE_FAILED_INIT : easy.refusal, detail)
         }
         exchanges[request.id] = exchange

@@ -19,7 +19,7 @@ package enum CurlURL {
     /// - Parameter text: what a person or a list supplied.
     /// - Returns: an absolute http or https URL.
     /// - Throws: `LectureError(.urlScheme)` for another or no scheme, `LectureError(.urlInvalid)` for what cannot be
-    ///   read.
+    ///   read, `LectureError(.transfer(2))` without libcurl.
     package static func normalise(_ text: String) throws(LectureError) -> String {
         let parts = try Parts()
         try parts.set(CURLUPART_URL, text, flags: UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME))
@@ -49,14 +49,17 @@ package enum CurlURL {
 
     /// A parsed URL of libcurl.
     @safe private struct Parts: ~Copyable {
+        private let curl: CurlURLFunctions
         private let pointer: OpaquePointer
 
         init() throws(LectureError) {
-            guard let pointer = unsafe curl_url() else { throw LectureError(.urlInvalid, cause: "out of memory") }
+            let curl = try CurlLibrary.shared.get().url
+            guard let pointer = unsafe curl.make() else { throw LectureError(.urlInvalid, cause: "out of memory") }
+            self.curl = curl
             unsafe self.pointer = unsafe pointer
         }
 
-        deinit { unsafe curl_url_cleanup(pointer) }
+        deinit { unsafe curl.cleanup(pointer) }
 
         /// Sets a part; a relative URL is resolved against what is there.
         func set(_ part: CURLUPart, _ text: String?, flags: UInt32) throws(LectureError) {
@@ -66,11 +69,13 @@ package enum CurlURL {
                     throw LectureError(.urlInvalid)
                 }
             }
-            let code = unsafe curl_url_set(pointer, part, text, flags)
+            let code = unsafe curl.set(pointer, part, text, flags)
             switch code {
             case CURLUE_OK: return
             case CURLUE_UNSUPPORTED_SCHEME, CURLUE_BAD_SCHEME: throw LectureError(.urlScheme)
-            default: throw LectureError(.urlInvalid, cause: unsafe String(cString: curl_url_strerror(code)))
+            default:
+                let reason = unsafe curl.errorText(code).map { unsafe String(cString: $0) }
+                throw LectureError(.urlInvalid, cause: reason ?? "")
             }
         }
 
@@ -78,8 +83,8 @@ package enum CurlURL {
         func get(_ part: CURLUPart, flags: UInt32 = 0) -> String? {
             var text: UnsafeMutablePointer<CChar>?
             // libcurl 7.88 returns the host even when it cannot be converted to ASCII.
-            defer { unsafe curl_free(text) }
-            guard unsafe curl_url_get(pointer, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
+            defer { unsafe curl.free(text) }
+            guard unsafe curl.get(pointer, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
                 return nil
             }
             return unsafe String(cString: text)

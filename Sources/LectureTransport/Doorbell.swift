@@ -49,9 +49,10 @@ final class Doorbell: Sendable {
     /// - Parameters:
     ///   - limit: the longest wait.
     ///   - multi: libcurl's multi handle.
-    @unsafe func wait(atMost limit: Duration, with multi: UnsafeMutableRawPointer) {
+    ///   - curl: its functions.
+    @unsafe func wait(atMost limit: Duration, with multi: UnsafeMutableRawPointer, by curl: CurlMultiFunctions) {
         var entry = curl_waitfd(fd: reading, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &entry, 1, Self.milliseconds(limit), nil)
+        _ = unsafe curl.poll(multi, &entry, 1, Self.milliseconds(limit), nil)
         if entry.revents != 0 { silence() }
     }
 

@@ -11,20 +11,22 @@ import LectureModel
     private(set) var refusal = CURLE_OK
     /// Whether libcurl may let the exchange share a connection with others.
     private var mayShare = false
+    private let curl: CurlEasyFunctions
     private let errorText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
 
-    /// Makes a handle; nil when memory is short.
+    /// Makes a handle; nil when memory is short or there is no libcurl.
     init?() {
-        guard let pointer = unsafe curl_easy_init() else { return nil }
+        guard let curl = CurlLibrary.available?.easy, let pointer = unsafe curl.make() else { return nil }
+        self.curl = curl
         unsafe self.pointer = unsafe pointer
         unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
     deinit {
-        unsafe curl_easy_cleanup(pointer)
-        unsafe curl_slist_free_all(headers)
+        unsafe curl.cleanup(pointer)
+        unsafe curl.freeList(headers)
         unsafe errorText.deallocate()
     }
 
@@ -48,18 +50,22 @@ import LectureModel
 
     /// Clears all options. Connections, the DNS cache and TLS sessions are kept.
     func reset() {
-        unsafe curl_easy_reset(pointer)
-        unsafe curl_slist_free_all(headers)
+        unsafe curl.reset(pointer)
+        unsafe curl.freeList(headers)
         unsafe headers = nil
         refusal = CURLE_OK
         mayShare = false
     }
 
     /// Sets an option that takes a number.
-    func set(_ option: CURLoption, _ value: Int) { check(unsafe ccurl_set_long(pointer, option, value)) }
+    func set(_ option: CURLoption, _ value: Int) {
+        check(unsafe ccurl_set_long(curl.setOption, pointer, option, value))
+    }
 
     /// Sets an option that takes a text; nil unsets it.
-    func set(_ option: CURLoption, _ value: String?) { check(unsafe ccurl_set_string(pointer, option, value)) }
+    func set(_ option: CURLoption, _ value: String?) {
+        check(unsafe ccurl_set_string(curl.setOption, pointer, option, value))
+    }
 
     /// Sets an option that takes a block of memory; libcurl copies it.
     func set(_ option: CURLoption, copying bytes: [UInt8]) {
@@ -67,7 +73,7 @@ import LectureModel
         let code = unsafe bytes.withUnsafeMutableBytes { buffer in
             var blob = unsafe curl_blob(
                 data: buffer.baseAddress, len: buffer.count, flags: UInt32(CURL_BLOB_COPY))
-            return unsafe ccurl_set_blob(pointer, option, &blob)
+            return unsafe ccurl_set_blob(curl.setOption, pointer, option, &blob)
         }
         check(code)
     }
@@ -77,28 +83,28 @@ import LectureModel
     /// - Parameter lines: `Name: value` each.
     func setHeaders(_ lines: [String]) {
         for line in lines {
-            guard let longer = unsafe curl_slist_append(headers, line) else { return check(CURLE_OUT_OF_MEMORY) }
+            guard let longer = unsafe curl.append(headers, line) else { return check(CURLE_OUT_OF_MEMORY) }
             unsafe headers = unsafe longer
         }
-        check(unsafe ccurl_set_pointer(pointer, CURLOPT_HTTPHEADER, headers))
+        check(unsafe ccurl_set_pointer(curl.setOption, pointer, CURLOPT_HTTPHEADER, headers))
     }
 
     /// Delivers callbacks to an exchange, which must live until the handle is reset or has left the multi handle.
     func deliver(to exchange: Exchange) {
         unsafe errorText.pointee = 0
-        check(unsafe ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorText))
+        check(unsafe ccurl_set_pointer(curl.setOption, pointer, CURLOPT_ERRORBUFFER, errorText))
         let context = unsafe Unmanaged.passUnretained(exchange).toOpaque()
         let options = [
             CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PREREQDATA, CURLOPT_DEBUGDATA,
             CURLOPT_READDATA,
         ]
         for option in options {
-            check(unsafe ccurl_set_pointer(pointer, option, context))
+            check(unsafe ccurl_set_pointer(curl.setOption, pointer, option, context))
         }
-        check(unsafe ccurl_set_receiver(pointer, CURLOPT_WRITEFUNCTION, bodyArrived))
-        check(unsafe ccurl_set_receiver(pointer, CURLOPT_HEADERFUNCTION, headerArrived))
-        check(unsafe ccurl_set_prerequest(pointer, connectionReady))
-        check(unsafe ccurl_set_tracer(pointer, traced))
+        check(unsafe ccurl_set_receiver(curl.setOption, pointer, CURLOPT_WRITEFUNCTION, bodyArrived))
+        check(unsafe ccurl_set_receiver(curl.setOption, pointer, CURLOPT_HEADERFUNCTION, headerArrived))
+        check(unsafe ccurl_set_prerequest(curl.setOption, pointer, connectionReady))
+        check(unsafe ccurl_set_tracer(curl.setOption, pointer, traced))
     }
 
     /// Makes the exchange a POST whose body libcurl fetches from its ``Exchange``. It is not passed as memory: libcurl
@@ -109,24 +115,26 @@ import LectureModel
     /// - Parameter bytes: the length of the body.
     func sendBody(bytes: Int) {
         set(CURLOPT_POST, 1)
-        check(unsafe ccurl_set_offset(pointer, CURLOPT_POSTFIELDSIZE_LARGE, bytes))
-        check(unsafe ccurl_set_supplier(pointer, bodyWanted))
+        check(unsafe ccurl_set_offset(curl.setOption, pointer, CURLOPT_POSTFIELDSIZE_LARGE, bytes))
+        check(unsafe ccurl_set_supplier(curl.setOption, pointer, bodyWanted))
     }
 
     /// Resumes reading after a callback has asked for a pause.
-    func resumeReading() { unsafe curl_easy_pause(pointer, CURLPAUSE_RECV_CONT) }
+    func resumeReading() { _ = unsafe curl.pause(pointer, CURLPAUSE_RECV_CONT) }
 
     /// A number libcurl knows about the exchange; 0 when it does not.
     func number(_ info: CURLINFO) -> Int {
         var value = 0
-        unsafe ccurl_get_long(pointer, info, &value)
+        unsafe ccurl_get_long(curl.getInfo, pointer, info, &value)
         return value
     }
 
     /// A text libcurl knows; nil when it does not.
     func text(_ info: CURLINFO) -> String? {
         var value: UnsafePointer<CChar>?
-        guard unsafe ccurl_get_string(pointer, info, &value) == CURLE_OK, let value = unsafe value else { return nil }
+        guard unsafe ccurl_get_string(curl.getInfo, pointer, info, &value) == CURLE_OK, let value = unsafe value else {
+            return nil
+        }
         return unsafe String(cString: value)
     }
 

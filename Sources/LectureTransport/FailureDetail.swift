@@ -23,7 +23,7 @@ package enum FailureDetail {
     ///   - now: the wall clock, which may be the cause.
     /// - Returns: the detail.
     static func text(_ result: CURLcode, of exchange: Exchange, now: Timestamp) -> String {
-        let constant = unsafe String(cString: curl_easy_strerror(result))
+        let constant = CurlLibrary.text(result)
         guard informative.contains(result) else { return constant }
         let words = exchange.easy.errorMessage
         return words.isEmpty ? constant : withClock(redacted(words, url: exchange.request.url), now: now)

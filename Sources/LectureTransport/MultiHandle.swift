@@ -3,7 +3,8 @@ import LectureModel
 
 /// libcurl's global state, initialised once and on first use: it costs half a millisecond that `lecturectl list` need
 /// not pay.
-private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+private let globalState: CURLcode =
+    CurlLibrary.available?.globalInit(Int(CURL_GLOBAL_DEFAULT)) ?? CURLE_FAILED_INIT
 
 /// The multi handle of libcurl: all connections of a transport. Confined to the transport's thread.
 @safe final class MultiHandle {
@@ -15,13 +16,18 @@ private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         let result: CURLcode
     }
 
+    private let curl: CurlMultiFunctions
+    private let getInfo: ccurl_variadic
     private let pointer: UnsafeMutableRawPointer
 
     /// Makes the handle; nil when libcurl cannot be used.
     ///
     /// - Parameter configuration: the limits of connections.
     init?(_ configuration: TransportConfiguration) {
-        guard globalState == CURLE_OK, let pointer = unsafe curl_multi_init() else { return nil }
+        guard globalState == CURLE_OK, let library = CurlLibrary.available,
+            let pointer = unsafe library.multi.make()
+        else { return nil }
+        (curl, getInfo) = (library.multi, library.easy.getInfo)
         unsafe self.pointer = unsafe pointer
         set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         set(CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
@@ -29,31 +35,31 @@ private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         set(CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maxTotalConnections)
     }
 
-    deinit { unsafe curl_multi_cleanup(pointer) }
+    deinit { _ = unsafe curl.cleanup(pointer) }
 
     /// Starts an exchange.
     ///
     /// - Returns: whether libcurl took it.
-    func add(_ easy: EasyHandle) -> Bool { unsafe curl_multi_add_handle(pointer, easy.pointer) == CURLM_OK }
+    func add(_ easy: EasyHandle) -> Bool { unsafe curl.add(pointer, easy.pointer) == CURLM_OK }
 
     /// Ends an exchange, finished or not; no callback comes afterwards.
-    func remove(_ easy: EasyHandle) { unsafe curl_multi_remove_handle(pointer, easy.pointer) }
+    func remove(_ easy: EasyHandle) { _ = unsafe curl.remove(pointer, easy.pointer) }
 
     /// Reads and writes what can be read and written; callbacks are called from here.
     func perform() {
         var running: Int32 = 0
-        unsafe curl_multi_perform(pointer, &running)
+        _ = unsafe curl.perform(pointer, &running)
     }
 
     /// The next finished exchange; it must be removed before the next call.
     func nextFinished() -> Finished? {
         var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(pointer, &left) {
+        while let message = unsafe curl.readInfo(pointer, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle else {
                 continue
             }
             var context: UnsafeMutableRawPointer?
-            unsafe ccurl_get_private(easy, &context)
+            unsafe ccurl_get_private(getInfo, easy, &context)
             guard let exchange = unsafe Exchange.at(context) else { continue }
             return unsafe Finished(exchange: exchange, result: message.pointee.data.result)
         }
@@ -65,7 +71,9 @@ private let globalState: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     /// - Parameters:
     ///   - limit: the longest wait.
     ///   - bell: the thread's bell.
-    func wait(atMost limit: Duration, for bell: Doorbell) { unsafe bell.wait(atMost: limit, with: pointer) }
+    func wait(atMost limit: Duration, for bell: Doorbell) { unsafe bell.wait(atMost: limit, with: pointer, by: curl) }
 
-    private func set(_ option: CURLMoption, _ value: Int) { unsafe ccurl_multi_set_long(pointer, option, value) }
+    private func set(_ option: CURLMoption, _ value: Int) {
+        unsafe ccurl_multi_set_long(curl.setOption, pointer, option, value)
+    }
 }
