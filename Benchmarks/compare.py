@@ -9,6 +9,7 @@ at the end.
   Benchmarks/compare.py small  [--files 2000] [--mib 2]    many files, 16 at once
   Benchmarks/compare.py kills  [--mib 1024] [--kills 100]  kill -9 at random times
   Benchmarks/compare.py queue  [--items 100000]            memory with a long queue
+  Benchmarks/compare.py lists  [--items 100000] [--rounds 11]  lists beside the sqlite3 shell, and how long a process starts
 """
 import argparse, hashlib, json, os, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
@@ -289,23 +290,65 @@ def queue(options, work, site):
     hold("queue", {"peak MiB": peak})
 
 
+# What a list shows, in its order; the shell needs neither a join nor a file's state.
+SORTED = ("SELECT key, state, stop_reason, bytes_proven, bytes_total, priority, title, error_code, error_detail, error_cause "
+          "FROM content ORDER BY priority DESC, position, id;")
+
+
+def lists(options, work, site):
+    """Lists of a long queue beside the sqlite3 shell on the same store, in turn."""
+    with open(f"{work}/course.jsonl", "w") as file:
+        for index in range(options.items):
+            file.write(json.dumps({"url": f"http://127.0.0.1:9/lectures/{index:06}.mp4", "title": f"Lecture {index}"}) + "\n")
+    store = f"{work}/store"
+    run([LECTURECTL, "--store", store, "--quiet", "precache", "--max-attempts", "1", "--deadline", "1s",
+         f"{work}/course.jsonl"])
+    shell = ["sqlite3", "-readonly", f"{store}/lecturekit.db"]
+    ours = [LECTURECTL, "--store", store]
+    tools = {
+        "sqlite3, sorted": [*shell, SORTED], "list": [*ours, "list"], "list --json": [*ours, "list", "--json"],
+        "list --limit 50": [*ours, "list", "--limit", "50"], "status": [*ours, "status"],
+        "--version": [LECTURECTL, "--version"],
+    }
+    due = subprocess.check_output([*shell, "SELECT key FROM content ORDER BY priority DESC, position, id;"], text=True)
+    listed = subprocess.check_output([*ours, "list"], text=True)
+    if [line.split("\t")[0] for line in listed.splitlines()] != due.splitlines():
+        sys.exit("list: other lectures, or in another order, than the sqlite3 shell finds")
+    rows = {name: [] for name in tools}
+    for _ in range(options.rounds):
+        for name, arguments in tools.items():
+            sample = run(arguments)
+            if sample["status"] != 0:
+                sys.exit(f"{name}: status {sample['status']}")
+            rows[name].append(sample)
+    table(f"a list of {options.items}, medians of {options.rounds}", rows, "sqlite3, sorted")
+    figures = {f"cpu: {name} / sqlite3, sorted": median([a["cpu"] / b["cpu"] for a, b in zip(rows[name], rows["sqlite3, sorted"])])
+               for name in ("list", "list --json")}
+    for name in ("list --limit 50", "status", "--version"):
+        milliseconds = {figure: median([sample[figure] for sample in rows[name]]) * 1000 for figure in ("wall", "cpu")}
+        figures[f"cpu ms: {name}"] = milliseconds["cpu"]
+        print(f"  {name:<28}  {milliseconds['wall']:8.1f} ms  {milliseconds['cpu']:8.1f} CPU ms")
+    hold("lists", figures)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["large", "small", "kills", "queue"])
+    parser.add_argument("what", choices=["large", "small", "kills", "queue", "lists"])
     parser.add_argument("--gib", type=float, default=4)
     parser.add_argument("--mib", type=int)
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int)
     parser.add_argument("--dir", help="where files are made; the current directory unless given", default=".")
     options = parser.parse_args()
+    options.rounds = options.rounds or {"lists": 11}.get(options.what, 3)
     options.mib = options.mib or {"small": 2, "kills": 1024}.get(options.what)
     work = tempfile.mkdtemp(prefix="lecture-benchmark-", dir=options.dir)
     site = f"{work}/site"
     os.makedirs(site)
     try:
-        {"large": large, "small": small, "kills": kills, "queue": queue}[options.what](
+        {"large": large, "small": small, "kills": kills, "queue": queue, "lists": lists}[options.what](
             options, os.path.abspath(work), os.path.abspath(site))
     finally:
         shutil.rmtree(work, ignore_errors=True)

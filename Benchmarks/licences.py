@@ -9,7 +9,7 @@ and Debian's nginx on loopback. Everything lies in one directory on the disk (--
   Benchmarks/licences.py verify                   verifications beside `openssl speed` of the same algorithm
   Benchmarks/licences.py seal   [--mib 1024] [--rounds 3]  sealed files beside plain ones
 """
-import argparse, collections, glob, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time, urllib.request
+import argparse, collections, glob, itertools, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time, urllib.request
 
 sys.dont_write_bytecode = True
 from compare import LECTURECTL, Nginx, clear, hold, make_file, median, run, sha256, table  # noqa: E402
@@ -207,18 +207,29 @@ def verify(options, work):
             with open(f"{work}/lines", "w") as file:
                 for index in range(count):
                     file.write(json.dumps({"id": index, "token": tokens[name], "trust": kind, "ctx": {}}) + "\n")
-            with open(f"{work}/lines") as lines:
-                sample = run([LECTURECTL, "licence", "verify", "--batch", "--trust-dir", f"{work}/trust"], stdin=lines)
-            rows[name].append((theirs, inside["per_cpu_second"], count / sample["cpu"]))
+            with open(f"{work}/lines") as lines, open(f"{work}/answers", "w") as answers:
+                sample = run([LECTURECTL, "licence", "verify", "--batch", "--trust-dir", f"{work}/trust"], stdin=lines,
+                             stdout=answers)
+            with open(f"{work}/answers") as answers:
+                due = ('{"id":%d,"verdict":"accept","reasons":[]}' % index for index in range(count))
+                if sample["status"] != 0 or not all(line.rstrip("\n") == text for line, text in itertools.zip_longest(
+                        answers, due, fillvalue="")):
+                    sys.exit(f"{name}: status {sample['status']}, or answers that are missing, refused or out of order")
+            rows[name].append((theirs, inside["per_cpu_second"], count / sample["cpu"], sample["cpu"] / sample["wall"],
+                               sample["mib"]))
+    figures = {}
     for name, samples in rows.items():
-        theirs, inside, batch = (median([sample[place] for sample in samples]) for place in range(3))
+        theirs, inside, batch, cores, mib = (median([sample[place] for sample in samples]) for place in range(5))
         # The cost of a token, in units of OpenSSL's cost for its signature alone.
         ratio = median([sample[0] / sample[1] for sample in samples])
         whole = median([sample[0] / sample[2] for sample in samples])
         extra = (1 / inside - 1 / theirs) * 1e6
         print(f"  {name:<12} openssl {theirs:9.0f}/s  inside {inside:8.0f}/s (x{ratio:.2f}, +{extra:.1f} us)"
-              f"  batch {batch:8.0f}/s (x{whole:.2f})", flush=True)
+              f"  batch {batch:8.0f}/s (x{whole:.2f}), {cores:.1f} cores, {mib:.0f} MiB", flush=True)
+        figures[f"cpu: verify --batch / openssl speed, {name}"] = whole
+        figures["peak MiB"] = max(figures.get("peak MiB", 0), mib)
     print(json.dumps(rows))
+    hold("verify", figures)
 
 
 # Sealed files

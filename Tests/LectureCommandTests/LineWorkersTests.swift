@@ -177,7 +177,7 @@ private final class Output: Sendable {
         await forever.open()
     }
 
-    @Test func `a reader that has gone also ends a reading that waits for room`() async throws {
+    @Test func `a reader that has gone also ends a reading that waits for the writing`() async throws {
         let pieces = Pieces((0..<100).map { "\($0)\n" })
         let workers = LineWorkers(longestLine: 100, bytesAhead: 1) { Self.mark($0) }
         await #expect(throws: OutputError(number: 32)) {
