@@ -1,8 +1,9 @@
 import Foundation
 import LectureModel
-import LectureSQLite
 import LectureTestSupport
 import Testing
+
+@testable import LectureSQLite
 
 /// A new database with one table, and its directory.
 struct SmallDatabase {
@@ -188,6 +189,11 @@ func lectureError(_ body: () throws -> Void) -> LectureError? {
         try reader.requireReaderSafety()
         #expect(reader.isReadOnly)
         #expect(lectureError { try reader.execute("INSERT INTO item(name) VALUES ('a')") }?.code == .storeReadOnly)
+    }
+
+    @Test func memoryIsConfiguredBeforeTheFirstConnection() throws {
+        _ = try SmallDatabase("CREATE TABLE one (id INTEGER PRIMARY KEY) STRICT;")
+        #expect(Connection.keepsUndoInMemory && Connection.allocatesPagesSingly)
     }
 
     @Test func aMissingParentIsFound() throws {
