@@ -144,6 +144,11 @@ enum ClaimStatements {
     /// Whether an owner holds a request.
     static let holdsInFlightBatch =
         "SELECT 1 FROM lms_flight WHERE id = ? AND \(Claim.inFlightBatch.isHeld(by: "?"))"
+    /// Deletes a request of an owner that has no reports any more.
+    static let endInFlightBatch = """
+        DELETE FROM lms_flight WHERE id = ?1 AND \(Claim.inFlightBatch.isHeld(by: "?2"))
+            AND NOT EXISTS (SELECT 1 FROM report WHERE flight_id = ?1)
+        """
     /// Releases a request of an owner.
     static let releaseInFlightBatch = """
         UPDATE lms_flight SET \(Claim.inFlightBatch.freed) WHERE id = ? AND \(Claim.inFlightBatch.isHeld(by: "?"))

@@ -38,8 +38,53 @@ struct ReportRows {
         try connection.first(Self.byID, id) { try Self.report($0) }
     }
 
+    /// What ``record(_:_:)`` reads: no answer, and the number of the target instead of its texts.
+    static let recordByID = """
+        SELECT report.id, report.uuid, report.content, report.course, lms_lane.client_user_id, lms_lane.session,
+            report.sequence, report.wall_ms, report.boot_ns, report.boot_id, report.corrected_ms, report.state,
+            report.attempts, report.dead_reason, report.note, report."values", lms_lane.target_id
+        FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.id = ?
+        """
+
+    /// A report by its row, without what became of it.
+    ///
+    /// - Parameters:
+    ///   - id: its row.
+    ///   - targets: those that were read already; the reports of a request have the same one.
+    /// - Returns: nil when there is none.
+    /// - Throws: ``LectureError``.
+    func record(_ id: OutboxID, _ targets: inout [TargetID: ReportRecord.Target]) throws -> ReportRecord? {
+        let found = try connection.first(Self.recordByID, id) { row in
+            (record: try Self.record(row), target: row.optionalInt64(16).map { TargetID($0) })
+        }
+        guard let found else { return nil }
+        var record = found.record
+        if let target = found.target {
+            let address =
+                try targets[target]
+                ?? connection.first("SELECT url, method, format, parameters FROM lms_target WHERE id = ?", target) {
+                    try Self.target($0, from: 0)
+                }
+            (record.target, targets[target]) = (address, address)
+        }
+        return record
+    }
+
     /// Reads a row of ``columns``.
     static func report(_ row: borrowing Row) throws -> StoredReport {
+        var record = try record(row)
+        record.target = row.isNull(20) ? nil : try target(row, from: 20)
+        var answer: SendAnswer?
+        if let at = row.optionalTimestamp(24) {
+            answer = try self.answer(row, from: 24, at: at)
+        } else if let at = row.optionalTimestamp(17) {
+            answer = SendAnswer(at: at, status: row.optionalInt(18), text: row.text(19))
+        }
+        return StoredReport(id: row.id(0), record: record, answer: answer, changed: row.timestamp(16))
+    }
+
+    /// Reads the first columns of a row.
+    private static func record(_ row: borrowing Row) throws -> ReportRecord {
         let state = try row.enumeration(11, ReportState.self)
         var record = ReportRecord(
             id: row.text(1), content: row.text(2), user: row.text(4), session: row.text(5), sequence: row.int64(6),
@@ -50,14 +95,7 @@ struct ReportRows {
         record.corrected = row.optionalTimestamp(10)
         record.reason = row.isNull(13) ? nil : try row.enumeration(13, DeadReason.self).name
         record.note = row.optionalText(14)
-        record.target = row.isNull(20) ? nil : try target(row, from: 20)
-        var answer: SendAnswer?
-        if let at = row.optionalTimestamp(24) {
-            answer = try self.answer(row, from: 24, at: at)
-        } else if let at = row.optionalTimestamp(17) {
-            answer = SendAnswer(at: at, status: row.optionalInt(18), text: row.text(19))
-        }
-        return StoredReport(id: row.id(0), record: record, answer: answer, changed: row.timestamp(16))
+        return record
     }
 
     /// Reads url, method, format and parameters.

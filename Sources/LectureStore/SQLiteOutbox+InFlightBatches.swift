@@ -36,7 +36,8 @@ extension SQLiteOutbox {
 
     /// Reports, in the requested order; those that no longer exist are left out.
     package func reports(_ ids: [OutboxID]) throws -> [ReportRecord] {
-        try ids.compactMap { try rows.report($0)?.record }
+        var targets: [TargetID: ReportRecord.Target] = [:]
+        return try ids.compactMap { try rows.record($0, &targets) }
     }
 
     /// Marks pending reports that are in no frozen body as superseded.
@@ -191,6 +192,8 @@ extension SQLiteOutbox {
     /// Ends a request: what it had leased and never frozen is pending again. Does nothing when another owner has it.
     package func end(_ inFlightBatch: InFlightBatchID, owner: OwnerID) throws {
         try connection.atomically {
+            // Nearly always it has no reports left: one statement instead of four.
+            if try connection.execute(ClaimStatements.endInFlightBatch, inFlightBatch, owner) == 1 { return }
             guard try holds(inFlightBatch, owner) else { return }
             let sealed = try connection.first(
                 "SELECT 1 FROM report WHERE flight_id = ? AND is_sealed = 1 LIMIT 1", inFlightBatch

@@ -38,7 +38,7 @@ final class StoreFaults {
         }
         switch point {
         case .begin: break
-        case .statement(let sql): if sql == ReportRows.byID { read += 1 }
+        case .statement(let sql): if sql == ReportRows.byID || sql == ReportRows.recordByID { read += 1 }
         case .commit: if failsCommits { throw LectureError(.storeFailed, cause: "the disk is full") }
         }
     }
