@@ -90,6 +90,18 @@ import Testing
         #expect(try vault.opens(free) && vault.opens(bound))
     }
 
+    @Test func `keys that are bound to different granting keys are opened in any order`() throws {
+        let vault = DeviceVault(try DeviceKey.generate())
+        let names = ["a", "b"].map { GrantingKeys(answers: [$0]) }
+        let stored = try names.map { try vault.newCipher(for: key, purpose: .licensed, boundTo: $0).1 }
+        for place in [0, 1, 0, 0, 1, 1] {
+            #expect(try vault.opens(stored[place]))
+            let mixed = WrappedKey(
+                wrapped: stored[place].wrapped, purpose: .licensed, grantingKeys: stored[1 - place].grantingKeys)
+            #expect(try !vault.opens(mixed))
+        }
+    }
+
     @Test func `a key that is bound to other granting keys is the same key`() throws {
         let vault = DeviceVault(try DeviceKey.generate())
         let (cipher, made) = try vault.newCipher(for: key, purpose: .licensed)

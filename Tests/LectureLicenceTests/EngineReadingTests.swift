@@ -23,4 +23,14 @@ struct EngineReadingTests {
         #expect(try world.renew().renewed == 10)
         #expect(reads == 20)
     }
+
+    /// The second time because its key may have been bound meanwhile; without media of its own there is none.
+    @Test func `a renewal looks at its lecture when it is answered, and for its verdict`() throws {
+        let world = try LicenceWorld()
+        try world.licensed((0..<10).map { "k\($0)" })
+        world.server.behave { request, _ in .payload(FakeServer.permit(request.items)) }
+        let looks = world.contents.looks
+        #expect(try world.renew().renewed == 10)
+        #expect(world.contents.looks == looks + 20)
+    }
 }

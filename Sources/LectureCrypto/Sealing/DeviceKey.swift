@@ -13,6 +13,9 @@ package struct DeviceKey: Sendable {
     private let secret: SecretBytes
     private let pair: PrivateKey
     private let wrappingKeys: (unlicensed: SecretBytes, licensed: SecretBytes)
+    /// The wrapping key of the granting keys that were used last: a list and a renewal have the same ones for thousands
+    /// of lectures. It can open no more than the secret beside it.
+    private let lastBound = Guarded<(keys: GrantingKeys, key: SecretBytes)?>(nil)
 
     private init(secret: SecretBytes, pair: PrivateKey) throws(LectureError) {
         self.secret = secret
@@ -66,8 +69,15 @@ package struct DeviceKey: Sendable {
         switch purpose {
         case .unlicensed: wrappingKeys.unlicensed
         case .licensed:
-            if let keys { try Self.derive(secret, "content keys:\(keys.text)") } else { wrappingKeys.licensed }
+            if let keys { try boundKey(keys) } else { wrappingKeys.licensed }
         }
+    }
+
+    private func boundKey(_ keys: GrantingKeys) throws(LectureError) -> SecretBytes {
+        if let last = lastBound.withLock({ $0 }), last.keys == keys { return last.key }
+        let key = try Self.derive(secret, "content keys:\(keys.text)")
+        lastBound.withLock { $0 = (keys, key) }
+        return key
     }
 
     /// The key of the codes over the ledger's rows.

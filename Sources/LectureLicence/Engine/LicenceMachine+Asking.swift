@@ -124,7 +124,7 @@ extension LicenceMachine {
             try finish(asked, nil, &step)
             return false
         }
-        guard try step.store.content(asked.key)?.isSealedElsewhere == true else { return true }
+        guard try step.context.content(asked.key)?.isSealedElsewhere == true else { return true }
         try finish(asked, LectureError(.sealedElsewhere, detail: asked.key.text), &step)
         return false
     }

@@ -81,6 +81,8 @@ package struct LicenceTransaction {
     var mustAppend = false
     /// Licences as the transaction has read or stored them.
     private var known: [ContentKey: LicenceEntry] = [:]
+    /// Lectures as the transaction has read them: to look at one means to unwrap the key of its media.
+    private var seen: [ContentKey: ContentPresence] = [:]
 
     /// Continues the time ledger.
     ///
@@ -128,6 +130,22 @@ package struct LicenceTransaction {
         return entry
     }
 
+    /// A lecture; nil when it does not exist. One that the transaction has read is not read again.
+    mutating func content(_ key: ContentKey) throws -> ContentPresence? {
+        if let presence = seen[key] { return presence }
+        let presence = try store.content(key)
+        seen[key] = presence
+        return presence
+    }
+
+    /// Binds the key of a lecture's licensed media to the granting keys of its licence.
+    mutating func bind(_ key: ContentKey, to keys: GrantingKeys) throws {
+        // One that is bound to them already is its key with the same wrapping.
+        if seen[key]?.grantingKeys == keys { return }
+        try store.bind(key, to: keys)
+        seen[key] = nil
+    }
+
     /// These were read just now.
     mutating func take(_ entries: [LicenceEntry]) { for entry in entries { known[entry.key] = entry } }
 
@@ -157,7 +175,7 @@ package struct LicenceTransaction {
         _ key: ContentKey, isChecked: Bool = false
     ) throws -> (entry: LicenceEntry?, verdict: LicenceVerdict) {
         let entry = try known[key] ?? ledger.entry(key)
-        let content = try store.content(key)
+        let content = try seen[key] ?? store.content(key)
         // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
         let isSealed = try content.flatMap { try ledger.contentKeys.key($0.id) }?.purpose == .licensed
         var facts = LicenceVerdict.Facts(

@@ -12,8 +12,8 @@ extension LicenceTransaction {
     ///   - key: the lecture.
     /// - Returns: the keys; nil where nothing has granted it yet.
     /// - Throws: ``LectureError``: a store's code.
-    func countingKeys(_ entry: LicenceEntry?, _ key: ContentKey) throws -> GrantingKeys? {
-        guard let bound = try store.content(key)?.grantingKeys else { return entry?.grantingKeys }
+    mutating func countingKeys(_ entry: LicenceEntry?, _ key: ContentKey) throws -> GrantingKeys? {
+        guard let bound = try content(key)?.grantingKeys else { return entry?.grantingKeys }
         guard let entry, entry.suspicion == nil, let own = entry.grantingKeys else { return bound }
         return own.common(with: bound)
     }
@@ -21,7 +21,7 @@ extension LicenceTransaction {
     /// Stores a licence that was just granted or renewed, and binds the key of its media to its granting keys.
     mutating func keepGrant(_ entry: LicenceEntry) throws {
         try keep(entry)
-        if let keys = entry.grantingKeys { try store.bind(entry.key, to: keys) }
+        if let keys = entry.grantingKeys { try bind(entry.key, to: keys) }
     }
 
     /// The licences of an exchange for which its answer does not count: they were granted under another key. An answer
@@ -43,7 +43,7 @@ extension LicenceTransaction {
     /// | granted before keys were recorded | configured ones; others if it neither counts nor has ended |
     /// | none, but a callback to ask | configured ones |
     /// | none | any; only configured ones in a store that was changed, which may have lost a licence |
-    func requireCounting(_ signer: FileSigner, _ entry: LicenceEntry?, _ key: ContentKey) throws {
+    mutating func requireCounting(_ signer: FileSigner, _ entry: LicenceEntry?, _ key: ContentKey) throws {
         if let keys = try countingKeys(entry, key) {
             if keys.files.contains(signer.thumbprint) { return }
             throw LectureError(.keyNotGranting, detail: key.text)

@@ -98,7 +98,7 @@ extension LicenceEngine {
     private func changeKeys(
         of key: ContentKey, from signer: String, to names: [String], _ transaction: inout LicenceTransaction
     ) throws -> Bool {
-        let bound = try transaction.store.content(key)?.grantingKeys?.replacing(signer, by: names)
+        let bound = try transaction.content(key)?.grantingKeys?.replacing(signer, by: names)
         var own: GrantingKeys?
         if var entry = try transaction.ledger.entry(key), let next = entry.grantingKeys?.replacing(signer, by: names) {
             entry.grantingKeys = next
@@ -106,7 +106,7 @@ extension LicenceEngine {
             if entry.suspicion == nil { own = next }
         }
         // A row that is not trusted, or was lost, does not decide what the key of the media is bound to.
-        if let keys = bound ?? own { try transaction.store.bind(key, to: keys) }
+        if let keys = bound ?? own { try transaction.bind(key, to: keys) }
         return bound != nil || own != nil
     }
 }

@@ -14,12 +14,15 @@ final class WorldContents: LicensedContents {
     var sealedElsewhere: Set<ContentKey> = []
     /// How often the downloads were to follow ordered removals.
     private(set) var followed = 0
+    /// How often a lecture was looked at.
+    private(set) var looks = 0
     /// What opens the keys of media.
     private let vault: DeviceVault
 
     init(vault: DeviceVault) { self.vault = vault }
 
     func content(_ key: ContentKey, in transaction: any StoreTransaction) throws -> ContentPresence? {
+        looks += 1
         guard let id = ids[key] else { return nil }
         let ledger = try SQLiteTransaction.rows(transaction).ledger
         var presence = ContentPresence(id: id, isComplete: !incomplete.contains(key))
