@@ -7,8 +7,8 @@ package import LectureModel
 ///     healthy ──── failures in a row ────▶ broken ──── its wait is over: one request ────▶ probing
 ///      │ ▲ ▲                                 ▲                                              │  │
 ///      └─┘ │                                 └────────── it fails: a longer wait ───────────┘  │
-///     halved at an overload;                                                                   │
-///     grows with answers                                                                       │
+///     its pace grows with answers,                                                             │
+///     and is halved at an overload (``OriginPace``)                                            │
 ///          └──────────────────────────── it is answered ───────────────────────────────────────┘
 ///
 ///     each of them ──── Retry-After ────▶ waiting ──── the server's wait is over ────▶ the same as before
@@ -83,12 +83,8 @@ package struct OriginPacer: Hashable, Sendable {
     private var running: [TransferID: UInt64] = [:]
     /// The number of the newest request.
     private var last: UInt64 = 0
-    private var window: Int
-    /// Answers since the window grew or was halved.
-    private var answers = 0
-    /// The last requests before the window and the rate were halved.
-    private var (lastOfWindow, lastOfRate) = (UInt64(0), UInt64(0))
-    private var perSecond: Double
+    /// How many run at once and start a second.
+    private var pace: OriginPace
     /// When the next request would start if all were evenly spaced.
     private var due: BootInstant?
     private var health = Health.healthy(failures: 0)
@@ -103,9 +99,7 @@ package struct OriginPacer: Hashable, Sendable {
     /// Creates the pacer of an unknown origin.
     ///
     /// - Parameter rules: those of its traffic.
-    package init(_ rules: Rules) {
-        (self.rules, window, perSecond) = (rules, rules.window.initial, rules.rate?.initial ?? 0)
-    }
+    package init(_ rules: Rules) { (self.rules, pace) = (rules, OriginPace(rules)) }
 
     // MARK: Questions
 
@@ -132,16 +126,13 @@ package struct OriginPacer: Hashable, Sendable {
     }
 
     /// How many requests may run at once now; at least 1.
-    package var limit: Int { min(window, rules.window.maximum) }
+    package var limit: Int { pace.limit(rules) }
 
     /// How many requests run.
     package var runningCount: Int { running.count }
 
-    /// How many requests may start a second now; 0 when that is not limited.
-    package var rate: Double {
-        guard let rate = rules.rate else { return 0 }
-        return max(rate.minimum, min(perSecond, rate.maximum))
-    }
+    /// How many requests may start a second now; infinite when that is not limited.
+    package var rate: Double { pace.rate(rules) }
 
     /// How often in a row the breaker has opened.
     package var openings: Int { if case .broken(let pause) = health { pause.openings } else { 0 } }
@@ -207,7 +198,7 @@ package struct OriginPacer: Hashable, Sendable {
         case .neutral: break
         case .overloaded, .timedOut, .failed, .unusable:
             if outcome == .overloaded, number > lastOverload { (overloads, lastOverload) = (overloads + 1, last) }
-            halve(number, outcome)
+            pace.halve(number, outcome, last: last, rules, at: boot)
             fail(number, outcome, at: boot, random: random)
         }
     }
@@ -215,9 +206,11 @@ package struct OriginPacer: Hashable, Sendable {
     /// An overload that another kind of traffic has met halves here, too: once, and only if something was started here
     /// since the last halving.
     ///
-    /// - Parameter others: what the other kinds of traffic have met at the origin.
-    package mutating func respect(_ others: OriginShare) {
-        if others.overloads > othersOverloads { halve(last, .overloaded) }
+    /// - Parameters:
+    ///   - others: what the other kinds of traffic have met at the origin.
+    ///   - boot: the boot clock.
+    package mutating func respect(_ others: OriginShare, at boot: BootInstant) {
+        if others.overloads > othersOverloads { pace.halve(last, .overloaded, last: last, rules, at: boot) }
         othersOverloads = others.overloads
     }
 
@@ -283,7 +276,7 @@ package struct OriginPacer: Hashable, Sendable {
     package mutating func restore(
         limit: Int? = nil, openings: Int = 0, wait: RetryWait?, now: Timestamp, boot: BootInstant
     ) {
-        if let limit { window = max(1, limit) }
+        if let limit { pace.restore(limit: limit) }
         let left = wait.map {
             let wait = $0.normalized(at: now)
             return Wait(until: boot + min(wait.remaining(at: now), RetryAfter.maximum), stored: wait)
@@ -299,7 +292,7 @@ package struct OriginPacer: Hashable, Sendable {
 
     /// The time between two requests, and how much earlier than that one may start.
     private var spacing: (interval: Duration, slack: Duration)? {
-        guard let burst = rules.rate?.burst else { return nil }
+        guard let burst = rules.rate?.burst, rate.isFinite else { return nil }
         let interval = Duration.nanoseconds(Int64((1e9 / rate).rounded(.up)))
         switch burst {
         case .requests(let count): return (interval, interval * (count - 1))
@@ -323,21 +316,10 @@ package struct OriginPacer: Hashable, Sendable {
 
     private mutating func succeeded(_ number: UInt64, at boot: BootInstant) {
         servedAt = boot
-        if let rate = rules.rate { perSecond = min(rate.maximum, self.rate + rate.growth / self.rate) }
-        answers += 1
-        if answers >= limit { (answers, window) = (0, min(limit + 1, rules.window.maximum)) }
+        pace.served(rules, at: boot)
         if case .broken(let pause) = health, number <= pause.last { return }
         health = .healthy(failures: 0)
         if asked?.left(at: boot) == .zero { asked = nil }
-    }
-
-    private mutating func halve(_ number: UInt64, _ outcome: Outcome) {
-        if rules.window.halvedBy.contains(outcome), number > lastOfWindow {
-            (window, answers, lastOfWindow) = (max(1, limit / 2), 0, last)
-        }
-        if let rate = rules.rate, rate.halvedBy.contains(outcome), number > lastOfRate {
-            (perSecond, lastOfRate) = (max(rate.minimum, self.rate / 2), last)
-        }
     }
 
     private mutating func fail(_ number: UInt64, _ outcome: Outcome, at boot: BootInstant, random: UInt64) {

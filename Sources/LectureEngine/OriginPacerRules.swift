@@ -49,7 +49,8 @@ extension OriginPacer {
         }
     }
 
-    /// How many requests run at once: one more after a whole window of answers, half after an overload.
+    /// How many requests run at once: one more after a whole window of answers, half after an overload; see
+    /// ``OriginPace``.
     package struct Window: Hashable, Sendable {
         /// At first.
         package var initial: Int
@@ -57,6 +58,8 @@ extension OriginPacer {
         package var maximum: Int
         /// What halves it.
         package var halvedBy: Set<Outcome>
+        /// Whether it grows with every answer until it is halved for the first time.
+        package var doublesAtFirst = false
 
         /// Creates a window.
         ///
@@ -86,13 +89,14 @@ extension OriginPacer {
             case seconds(Double)
         }
 
-        /// Requests a second at first.
+        /// Requests a second at first. Infinite for any number, as far as the maximum permits it, until a failure shows
+        /// what the origin serves: the rate is then half of what it has served in the second before.
         package var initial: Double
         /// Requests a second at the least.
         package var minimum: Double
-        /// Requests a second at the most.
+        /// Requests a second at the most; infinite for any number.
         package var maximum: Double
-        /// By how many requests a second the rate grows in a second of good answers.
+        /// By how many requests a second the rate grows in a second of good answers; more after a high rate was halved.
         package var growth: Double
         /// How far late requests may catch up.
         package var burst: Burst
@@ -102,9 +106,9 @@ extension OriginPacer {
         /// Creates a rate.
         ///
         /// - Parameters:
-        ///   - initial: requests a second at first.
+        ///   - initial: requests a second at first; infinite for any number.
         ///   - minimum: requests a second at the least; more than 0.
-        ///   - maximum: requests a second at the most.
+        ///   - maximum: requests a second at the most; infinite for any number.
         ///   - growth: by how many requests a second it grows in a second of good answers.
         ///   - burst: how far late requests may catch up.
         ///   - halvedBy: what halves it.

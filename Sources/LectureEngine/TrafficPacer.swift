@@ -80,15 +80,17 @@ package struct TrafficPacer: Hashable, Sendable {
         pacers[origin]?.ended(id, outcome, at: boot, random: random)
     }
 
-    /// An overload that other kinds of traffic have met halves here, too; see ``OriginPacer/respect(_:)``.
+    /// An overload that other kinds of traffic have met halves here, too; see ``OriginPacer/respect(_:at:)``.
     ///
     /// - Parameters:
     ///   - others: what they do.
     ///   - origin: where a request is about to start.
-    package mutating func respect(_ others: OriginBudgets, at origin: Origin) {
+    ///   - boot: the boot clock.
+    package mutating func respect(_ others: OriginBudgets, at origin: Origin, boot: BootInstant) {
         let share = others[origin]
         // An overload of before its first request here is not news later.
-        if share.overloads > 0 || pacers[origin] != nil { pacers[origin, default: OriginPacer(rules)].respect(share) }
+        guard share.overloads > 0 || pacers[origin] != nil else { return }
+        pacers[origin, default: OriginPacer(rules)].respect(share, at: boot)
     }
 
     /// Forgets all running requests; their ends will not be reported.

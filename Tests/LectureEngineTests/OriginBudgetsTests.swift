@@ -100,31 +100,31 @@ struct OriginBudgetsTests {
         one.started(TransferID(1), at: origin, boot: at(0))
         one.ended(TransferID(1), .overloaded, at: at(0), random: 0)
         for number in 2...3 as ClosedRange<UInt64> {
-            two.respect(one.budgets, at: origin)
+            two.respect(one.budgets, at: origin, boot: at(9))
             two.started(TransferID(number), at: origin, boot: at(9))
         }
         #expect(two[origin].limit == 8)
-        two.respect(one.budgets, at: other)
+        two.respect(one.budgets, at: other, boot: at(9))
         #expect(two.budgets[other] == OriginShare())
     }
 
     @Test func `an overload halves all of them, once`() {
         var overloaded = pacer(after: .overloaded, at: at(0))
         var pacer = OriginPacer(rules)
-        pacer.respect(overloaded.share)
+        pacer.respect(overloaded.share, at: at(2))
         #expect(pacer.limit == 8, "nothing was started that could have caused it")
         pacer.started(TransferID(1), at: at(1))
-        pacer.respect(overloaded.share)
+        pacer.respect(overloaded.share, at: at(2))
         #expect(pacer.limit == 8, "it is known already")
         overloaded.started(TransferID(2), at: at(2))
         overloaded.ended(TransferID(2), .overloaded, at: at(2), random: 0)
-        for _ in 0..<3 { pacer.respect(overloaded.share) }
+        for _ in 0..<3 { pacer.respect(overloaded.share, at: at(2)) }
         #expect(pacer.limit == 4)
         pacer.ended(TransferID(1), .overloaded, at: at(3), random: 0)
         #expect(pacer.limit == 4, "of the same burst")
-        pacer.respect(OriginShare())
+        pacer.respect(OriginShare(), at: at(3))
         pacer.started(TransferID(3), at: at(4))
-        pacer.respect(overloaded.share)
+        pacer.respect(overloaded.share, at: at(2))
         #expect(pacer.limit == 2, "one that counts anew")
     }
 }

@@ -40,8 +40,9 @@ extension CommandTable {
                 "Without keys and options it renews licences that have ended or must be checked. A renewal that was "
                     + "killed continues where it stopped when the same command is run again. A failed renewal changes "
                     + "nothing: what was permitted stays permitted.",
-                "A process sends requests to a server at most at the rate of --rate, and slower if the server asks "
-                    + "for it.",
+                "A process finds out by itself how many requests a server takes: it begins with a few at once, adds "
+                    + "one with every answer, and slows down when the server refuses some or asks to wait. --jobs and "
+                    + "--rate are limits that it does not exceed.",
             ],
             arguments: [
                 ArgumentSpec("KEY", "Only these lectures.", .key, minimum: 0, maximum: nil)
@@ -113,11 +114,11 @@ extension CommandTable {
     private static func batchOptions(exceptWith others: [String] = []) -> [OptionSpec] {
         [
             .value(
-                "jobs", "j", "N", .integer(1...64), help: "Concurrent requests to one server.",
-                defaultText: "8"),
+                "jobs", "j", "N", .integer(1...64), help: "Maximum concurrent requests to one server.",
+                defaultText: "64"),
             .value(
                 "rate", nil, "N", .integer(1...10_000), help: "Maximum requests per second to one server.",
-                defaultText: "100"),
+                defaultText: "no limit"),
             .value(
                 "max-attempts", nil, "N", .integer(1...1000),
                 help: "Attempts for one licence before it fails for this run.", defaultText: "5"),

@@ -100,13 +100,18 @@ extension CommandTable {
             "Reports of one session are sent in order, those of different sessions in parallel, in batches if the "
                 + "target accepts them. It is safe to kill and to repeat: what may have arrived is sent again under "
                 + "the same id with the same bytes.",
+            "It finds out by itself how many requests a target takes: it begins with two at once, adds one with every "
+                + "answer, and slows down when the target refuses some, asks to wait or does not answer. --rate and "
+                + "the configuration are limits that it does not exceed.",
             "The exit status is 0 when nothing is left, 1 when reports became dead letters, 69 when a target could not "
                 + "be reached, 75 when reports are waiting, 77 when a target refuses access.",
         ],
         options: [
             .value("target", nil, "URL", .url, help: "Send all open reports there, whatever target they carry."),
             format,
-            .value("rate", nil, "N", .integer(1...10_000), help: "Maximum requests per second to one target."),
+            .value(
+                "rate", nil, "N", .integer(1...10_000), help: "Maximum requests per second to one target.",
+                defaultText: "the configured rate, else no limit"),
             .value(
                 "max-attempts", nil, "N", .integer(1...1000),
                 help: "Give up on a target after N failures in a row.", defaultText: "5"),

@@ -152,7 +152,7 @@ struct RunningTransfers: Sendable {
             let wait = stored.waitUntil.map { RetryWait(setAt: stored.waitSet ?? step.now, due: $0) }
             pacer.restore(origin, limit: stored.limit, wait: wait, now: step.now, boot: step.boot)
         }
-        pacer.respect(step.others, at: origin)
+        pacer.respect(step.others, at: origin, boot: step.boot)
         let admission = pacer.admission(origin, at: step.boot, besides: step.others)
         if admission == .busy(.budget) { step.waitsForOthers = true }
         return admission

@@ -70,10 +70,11 @@ public struct LicenceStatus: Sendable, Hashable {
 
 /// Options of a batch renewal.
 public struct RenewalOptions: Sendable, Hashable {
-    /// Concurrent requests to one server.
-    public var jobs = 8
-    /// Requests a second to one server at the most; it starts slower and the server may slow it down.
-    public var requestsPerSecond = 100
+    /// Concurrent requests to one server at the most; it starts with fewer and the server may reduce them.
+    public var jobs = 64
+    /// Requests a second to one server at the most, although the server may slow it down. The default is no limit: as
+    /// many as the server answers.
+    public var requestsPerSecond = Int.max
     /// Attempts for one licence before it fails for this run; nil for 5, or one more than the retries of
     /// ``LectureManager/setPatience(timeout:retries:)``.
     public var maxAttempts: Int?

@@ -30,7 +30,7 @@ extension StatisticsConfiguration {
         settings.target = { address in
             var target = TargetSettings(address.format)
             LoadedRule.fitting(address.url, in: loaded)?.change(&target)
-            if let rate = rate.withLock({ $0 }) { LoadedRule.use(rate: rate, &target) }
+            if let rate = rate.withLock({ $0 }) { target.pace.rate = .reports(cap: rate) }
             return target
         }
         return settings
@@ -96,17 +96,10 @@ extension StatisticsConfiguration {
             if let answer = rule.answer { target.form = Self.form(answer) }
             if let batch = rule.batch { target.limits.count = max(1, batch) }
             if let bytes = rule.batchBytes { target.limits.bytes = bytes }
-            if let rate = rule.rate { Self.use(rate: rate, &target) }
-            if let concurrency = rule.concurrency { target.pace.window = .fixed(concurrency) }
+            if let rate = rule.rate { target.pace.rate = .reports(cap: rate) }
+            if let concurrency = rule.concurrency { target.pace.window = .reports(maximum: concurrency) }
             if rule.isCompressed { target.encoding = "gzip" }
             if let authorization { target.headers.append(authorization) }
-        }
-
-        /// A burst of a tenth of a second besides the concurrent requests, so that a high rate is reached with timers
-        /// that are a few milliseconds late.
-        static func use(rate: Int, _ target: inout TargetSettings) {
-            let burst = max(1, min(target.pace.window.maximum, rate), rate / 10)
-            target.pace.rate = .fixed(Double(max(1, rate)), burst: burst)
         }
 
         private static func form(_ answer: Rule.Answer) -> AnswerForm {

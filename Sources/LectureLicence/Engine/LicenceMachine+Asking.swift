@@ -37,7 +37,7 @@ extension LicenceMachine {
             try expireChecks(queue, &step)
             while !queues[queue].isEmpty {
                 if try abandon(queue, origin, &step) { break }
-                pacer.respect(step.others, at: origin)
+                pacer.respect(step.others, at: origin, boot: step.boot)
                 let admission = pacer.admission(origin, at: step.boot, besides: step.others)
                 guard admission == .yes else {
                     try wait(queue, origin, admission, &step)

@@ -16,6 +16,7 @@ extension ReportMachine {
         let orders = orders.filter { $0.targets.contains(id) }
         while let target = targets[id] {
             let others = target.others(in: step.others)
+            targets[id]?.pacer.respect(others, at: step.boot)
             let isWanted = orders.contains { !target.isAbandoned(by: $0.order, at: step.boot, besides: others) }
             guard isWanted else { return }
             switch target.admission(at: step.boot, besides: others) {

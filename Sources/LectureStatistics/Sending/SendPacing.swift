@@ -3,13 +3,50 @@ package import LectureFormats
 package import LectureModel
 
 extension OriginPacer.Rules {
-    /// The pace of requests to a target: four at once and ten a second. It waits after the first failure; until a
-    /// request is answered again, requests are then sent one at a time.
+    /// The pace of requests to a target.
+    ///
+    /// | what | at first | until the first failure | a failure | then |
+    /// | --- | --- | --- | --- | --- |
+    /// | requests at once | 2 | one more with every answer, to 16 | half | one more a window of answers |
+    /// | requests a second | any number | any number | half of what was served | 10 or an eighth more a second |
+    ///
+    /// A failure is a target that is busy or does not answer. It waits after the first one; until a request is answered
+    /// again, requests are then sent one at a time.
     package static let reports = Self(
-        window: .fixed(4), rate: .fixed(10, burst: 4),
+        window: .reports(maximum: 16), rate: .reports(),
         breaker: OriginPacer.Breaker(
             failures: 1, backoff: Backoff(base: .milliseconds(500), cap: .seconds(900)), isHalfFixed: false,
             probesAlone: true))
+}
+
+extension OriginPacer.Window {
+    /// Requests at once to a target.
+    ///
+    /// - Parameter maximum: as many as the user wants at the most.
+    /// - Returns: a window that begins with two.
+    package static func reports(maximum: Int) -> Self {
+        var window = Self(initial: min(2, maximum), maximum: maximum, halvedBy: [.overloaded, .failed])
+        window.doublesAtFirst = true
+        return window
+    }
+}
+
+extension OriginPacer.Rate {
+    /// How many may start together where the user has set a rate.
+    private static let burst = 4
+
+    /// Requests a second to a target.
+    ///
+    /// - Parameter cap: as many as the user wants at the most; nil for any number.
+    /// - Returns: a rate that the target's failures decide. A burst of a tenth of a second lets timers be a few
+    ///   milliseconds late.
+    package static func reports(cap: Int? = nil) -> Self {
+        let cap = cap.map { max(1, $0) }
+        return Self(
+            initial: .infinity, minimum: 1, maximum: cap.map(Double.init) ?? .infinity, growth: 10,
+            burst: cap.map { .requests(max(1, min(Self.burst, $0), $0 / 10)) } ?? .seconds(0.1),
+            halvedBy: [.overloaded, .failed])
+    }
 }
 
 extension SendVerdict {

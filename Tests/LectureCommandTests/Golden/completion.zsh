@@ -552,8 +552,8 @@ _lecturectl_licence_renew() {
         '--within=[Also licences that end or must be checked within this time.]:DURATION: ' \
         '-a[All licences that a server granted.]' \
         '--all[All licences that a server granted.]' \
-        '-j+[Concurrent requests to one server.]:N: ' \
-        '--jobs=[Concurrent requests to one server.]:N: ' \
+        '-j+[Maximum concurrent requests to one server.]:N: ' \
+        '--jobs=[Maximum concurrent requests to one server.]:N: ' \
         '--rate=[Maximum requests per second to one server.]:N: ' \
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
         '-n[Print the plan and send no request.]' \
@@ -580,8 +580,8 @@ _lecturectl_licence_regrant() {
         '-a[All licences that are not trusted.]' \
         '--all[All licences that are not trusted.]' \
         '--new-device[Take over a store that another device has written.]' \
-        '-j+[Concurrent requests to one server.]:N: ' \
-        '--jobs=[Concurrent requests to one server.]:N: ' \
+        '-j+[Maximum concurrent requests to one server.]:N: ' \
+        '--jobs=[Maximum concurrent requests to one server.]:N: ' \
         '--rate=[Maximum requests per second to one server.]:N: ' \
         '--max-attempts=[Attempts for one licence before it fails for this run.]:N: ' \
         '-n[Print the plan and send no request.]' \

@@ -207,6 +207,33 @@ struct EngineRouteTests {
         #expect(world.lms.breaches.isEmpty && world.disorder().isEmpty && world.lms.effects.count == 150)
     }
 
+    /// An LMS that refuses what is more than its limit in a second, of the virtual clock.
+    @Test(arguments: [5, 50]) func `the default pace finds the limit of a target`(limit: Int) throws {
+        let world = try SendWorld {
+            $0.limits.count = 1
+            $0.pace = .reports
+        }
+        try world.add(30 * limit)
+        let counts = Guarded((second: Int64(-1), count: 0, refused: 0))
+        world.lms.behave { request, _ in
+            let isOver = counts.withLock { counts in
+                let second = request.started.nanoseconds / 1_000_000_000
+                counts = (second, counts.second == second ? counts.count + 1 : 1, counts.refused)
+                if counts.count > limit { counts.refused += 1 }
+                return counts.count > limit
+            }
+            return isOver ? .answer(429, "slower, please") : .good
+        }
+        let started = world.clock.boot()
+        let summary = try world.send { $0.attempts = 1000 }
+        #expect(summary.delivered == 30 * limit && summary.refused == 0 && summary.left == 0)
+        #expect(world.lms.breaches.isEmpty && world.lms.repeats == 0 && world.disorder().isEmpty)
+        #expect((3...16).contains(world.lms.network.mostRunning), "it has grown, and not beyond the most")
+        #expect(world.lms.requests.prefix(3).map(\.started).filter { $0 == started }.count <= 2)
+        #expect(counts.withLock(\.refused) < 10 * limit)
+        #expect(world.clock.boot() - started < .seconds(75), "less than half of what it serves was left unused")
+    }
+
     @Test func `requests start while others are in flight`() throws {
         let world = try SendWorld { $0.limits.count = 5 }
         try world.add(200)

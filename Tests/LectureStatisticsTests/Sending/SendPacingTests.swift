@@ -40,9 +40,15 @@ struct SendPacingTests {
         }
     }
 
-    @Test func `a target gets ten requests a second, four at once, and waits after one failure`() throws {
+    @Test
+    func `a target gets two requests at first and sixteen at once, any number a second, and waits after one failure`()
+        throws
+    {
         let rules = OriginPacer.Rules.reports
-        #expect(rules.window == .fixed(4) && rules.rate == .fixed(10, burst: 4))
+        let pacer = OriginPacer(rules)
+        #expect(pacer.limit == 2 && pacer.rate == .infinity)
+        #expect(rules.window.maximum == 16 && rules.window.doublesAtFirst)
+        #expect(rules.window.halvedBy == [.overloaded, .failed] && rules.rate?.halvedBy == [.overloaded, .failed])
         #expect(rules.perHost == .max && rules.total == .max)
         let breaker = try #require(rules.breaker)
         #expect(breaker.failures == 1 && breaker.probesAlone && !breaker.isHalfFixed)

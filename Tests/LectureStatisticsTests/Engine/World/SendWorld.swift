@@ -82,7 +82,7 @@ final class SendWorld {
         settings = StatisticsSettings(bootID: "boot")
         settings.target = { address in
             var settings = TargetSettings(address.format)
-            settings.pace.rate = .fixed(100, burst: 4)
+            (settings.pace.window, settings.pace.rate) = (.fixed(4), .fixed(100, burst: 4))
             configure(&settings)
             return settings
         }
