@@ -6,13 +6,15 @@ and Debian's nginx on loopback. Everything lies in one directory on the disk (--
 
   Benchmarks/licences.py ledger [--count 100000]  lists, plans and plays in a store of many licences
   Benchmarks/licences.py renew  [--count 10000] [--kills 20]  batch renewals, without kills and with them
+  Benchmarks/licences.py posts  [--count 10000]   renewals beside curl, on this machine and 50 ms away
   Benchmarks/licences.py verify                   verifications beside `openssl speed` of the same algorithm
   Benchmarks/licences.py seal   [--mib 1024] [--rounds 3]  sealed files beside plain ones
 """
-import argparse, collections, glob, itertools, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time, urllib.request
+import argparse, collections, glob, itertools, json, os, random, shutil, sqlite3, subprocess, sys, tempfile, time
+import urllib.parse, urllib.request
 
 sys.dont_write_bytecode = True
-from compare import LECTURECTL, Nginx, clear, hold, make_file, median, run, sha256, table  # noqa: E402
+from compare import LECTURECTL, Nginx, clear, curl_posts, hold, make_file, median, run, sha256, table  # noqa: E402
 
 BUILT = os.path.dirname(LECTURECTL)
 SANDBOX = os.path.join(BUILT, "lecture-sandbox")
@@ -173,6 +175,58 @@ def renew(options, work):
     hold("renew", found)
 
 
+# Renewals beside bare POSTs
+
+
+def question(number):
+    """The question about a licence that `licence renew` asks."""
+    return {"kind": 3, "session_key": f"{number:032x}", "client_user_id": "learner", "player_id": "0" * 43,
+            "device_name": "benchmark", "media_content_key": f"bytes-2000-{number}", "uservalues": {},
+            "localtime": 1_795_000_000, "start_at": "1795000000", "content_expired": 0, "check_expired": 0, "reset_req": 1,
+            "expiration_date": 1_795_086_400}
+
+
+def posts(options, work):
+    sandbox = Sandbox(work, *[word for index in range(options.count) for word in ("--bytes", f"2000-{index}?licensed")])
+    rows = collections.defaultdict(list)
+    groups = [range(first, min(first + 10, options.count)) for first in range(0, options.count, 10)]
+    requests = [("items=" + urllib.parse.quote_plus(json.dumps([question(number) for number in group])), [])
+                for group in groups]
+    os.mkdir(f"{work}/posts")
+    theirs = curl_posts(f"{work}/posts/config", f"{sandbox.url}/drm/callback",
+                        [(body.encode(), headers) for body, headers in requests])
+    try:
+        sandbox.drm(content="*", policy={"expiration_in": 86_400})
+        run([LECTURECTL, "--quiet", "precache", "--jobs", "16", f"{sandbox.url}/course.jsonl"], env=environment(work))
+        before, _ = renewals(work)
+        for place, habits in (("here", ""), ("50 ms away", "slow:50")):
+            for _ in range(options.rounds):
+                sandbox.reset()
+                sandbox.drm(content="*", policy={"expiration_in": 172_800})
+                sandbox.drm(habits=habits)
+                peer = run(theirs)
+                answered = json.loads(sandbox.drm())["requests"]
+                ours = run([LECTURECTL, "--quiet", "licence", "renew", "--all"], env=environment(work))
+                now, left = renewals(work)
+                if peer["status"] != 0 or answered != len(groups):
+                    sys.exit(f"curl: status {peer['status']}, {answered} requests")
+                if ours["status"] != 0 or left or any(now[key][0] != before[key][0] + 1 for key in now):
+                    sys.exit(f"renew: status {ours['status']}, {left} left")
+                before = now
+                rows[place].append({
+                    "curl, requests/s": len(groups) / peer["wall"], "renew, requests/s": len(groups) / ours["wall"],
+                    f"wall: renew / curl, {place}": ours["wall"] / peer["wall"], "ratio": peer["wall"] / ours["wall"],
+                    f"CPU us a licence, {place}": ours["cpu"] / options.count * 1e6, "peak MiB": ours["mib"]})
+                print(place, json.dumps(rows[place][-1]), flush=True)
+    finally:
+        sandbox.stop()
+    figures = {}
+    for place in rows:
+        figures.update({name: median([row[name] for row in rows[place]]) for name in rows[place][0] if place in name})
+    print(json.dumps(figures))
+    hold("renew-posts", figures)
+
+
 # Verification
 
 SPEED = {"HS256": None, "ES256": "ecdsap256", "EdDSA": "ed25519", "RS256": "rsa2048", "PS256": "rsa2048"}
@@ -274,7 +328,7 @@ def seal(options, work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["ledger", "renew", "verify", "seal"])
+    parser.add_argument("what", choices=["ledger", "renew", "posts", "verify", "seal"])
     parser.add_argument("--count", type=int)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--mib", type=int, default=1024)
@@ -282,10 +336,10 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="of the moments of the kills")
     parser.add_argument("--dir", help="where files are made; the current directory unless given", default=".")
     options = parser.parse_args()
-    options.count = options.count or {"ledger": 100_000, "renew": 10_000}.get(options.what)
+    options.count = options.count or {"ledger": 100_000, "renew": 10_000, "posts": 10_000}.get(options.what)
     work = os.path.abspath(tempfile.mkdtemp(prefix="lecture-benchmark-", dir=options.dir))
     try:
-        {"ledger": ledger, "renew": renew, "verify": verify, "seal": seal}[options.what](options, work)
+        {"ledger": ledger, "renew": renew, "posts": posts, "verify": verify, "seal": seal}[options.what](options, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

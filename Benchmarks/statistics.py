@@ -7,13 +7,14 @@ lecture-sandbox's LMS on loopback. Everything lies in one directory on the disk 
   Benchmarks/statistics.py kills  [--count 1000000] [--kills 100]  over a receiver that loses 30 % of its answers
   Benchmarks/statistics.py add    [--count 20000]  one commit a report, beside batches and beside plain fsync
   Benchmarks/statistics.py send   [--count 200000] beside a plain client that sends the same bytes
+  Benchmarks/statistics.py posts  [--count 10000]  one report a request beside curl, batches of 100, and servers with a limit
   Benchmarks/statistics.py poison [--count 500]    one report that the server refuses
 """
 import argparse, http.client, json, os, random, shutil, signal, subprocess, sys, tempfile, threading, time
 import urllib.request
 
 sys.dont_write_bytecode = True
-from compare import LECTURECTL, hold, median, run  # noqa: E402
+from compare import LECTURECTL, curl_posts, hold, median, run  # noqa: E402
 
 SANDBOX = os.path.join(os.path.dirname(LECTURECTL), "lecture-sandbox")
 LMS = "/lms/json"
@@ -23,13 +24,17 @@ class Receiver:
     """A lecture-sandbox whose LMS accepts reports, ended when its standard input closes."""
 
     def __init__(self, work, **target):
+        self.work = work
         self.process = subprocess.Popen(
             [SANDBOX, "--no-https", "--stdin-watch", "--root", f"{work}/sandbox"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.url = json.loads(self.process.stdout.readline())["http"]
-        rule = {"url": self.url, "rate": 10_000, **target}
-        with open(f"{work}/config.json", "w") as file:
-            json.dump({"lms": {"url": self.url + LMS, "format": "json", "targets": [rule]}}, file)
+        self.configure(rate=10_000, **target)
+
+    def configure(self, **target):
+        """The rule for the target; without a rate the program has to find the server's limit."""
+        with open(f"{self.work}/config.json", "w") as file:
+            json.dump({"lms": {"url": self.url + LMS, "format": "json", "targets": [{"url": self.url, **target}]}}, file)
 
     def habits(self, text):
         body = json.dumps({"path": LMS, "habits": text}).encode()
@@ -273,6 +278,73 @@ def send(options, work):
     hold("reports-send", {"peak MiB": median([row["peak MiB"] for row in rows])})
 
 
+# Posts
+
+
+def store(receiver, work, lines):
+    """Stores reports in a new store."""
+    receiver.reset()
+    shutil.rmtree(f"{work}/store", ignore_errors=True)
+    if command(["lms", "add", "--batch"], work, lines)["status"] != 0:
+        sys.exit("the reports could not be stored")
+
+
+def sent(receiver, work, count):
+    """Sends the stored reports, and measures that."""
+    sample = command(["--quiet", "lms", "send"], work)
+    sums = receiver.summary()
+    if sample["status"] != 0 or sums["once"] != count or sums["more"]:
+        sys.exit(f"send: status {sample['status']}, {sums}")
+    return {**sample, "requests": sums["requests"]}
+
+
+def posts(options, work):
+    lines, rows, found = f"{work}/lines", [], {}
+    # A session for each report: none waits for another.
+    write_lines(lines, options.count, session=1)
+    receiver = Receiver(work)
+    bodies = list(batches(lines, 1))
+    requests = [(body, ["Content-Type: application/json", f"Idempotency-Key: {json.loads(body)['batch_id']}"])
+                for body in bodies]
+    os.mkdir(f"{work}/posts")
+    theirs = curl_posts(f"{work}/posts/config", receiver.url + LMS, requests)
+    try:
+        for _ in range(options.rounds):
+            receiver.reset()
+            peer = run(theirs)
+            if peer["status"] != 0 or receiver.summary()["once"] != options.count:
+                sys.exit(f"curl: status {peer['status']}, {receiver.summary()}")
+            receiver.configure(batch=1)
+            store(receiver, work, lines)
+            ours = sent(receiver, work, options.count)
+            receiver.configure(batch=100)
+            store(receiver, work, lines)
+            batch = sent(receiver, work, options.count)
+            rows.append({
+                "curl, 1/s": options.count / peer["wall"], "lms send, 1/s": options.count / ours["wall"],
+                "wall: curl / lms send": peer["wall"] / ours["wall"], "wall: lms send / curl": ours["wall"] / peer["wall"],
+                "CPU us, curl": peer["cpu"] / options.count * 1e6, "CPU us, single": ours["cpu"] / options.count * 1e6,
+                "CPU us a report, batches of 100": batch["cpu"] / options.count * 1e6, "peak MiB": ours["mib"]})
+            print(json.dumps(rows[-1]), flush=True)
+        # What a server permits, and how much of that is used; what is refused shows the price of finding it.
+        for limit in (20, 200):
+            receiver.configure(batch=1)
+            count = min(options.count, limit * 15)
+            with open(lines) as source, open(f"{lines}.part", "w") as part:
+                part.writelines(line for line, _ in zip(source, range(count)))
+            store(receiver, work, f"{lines}.part")
+            receiver.habits(f"limit:{limit}")
+            sample = sent(receiver, work, count)
+            found[f"limit:{limit}: unused share"] = 1 - count / sample["wall"] / limit
+            found[f"limit:{limit}: refused share"] = sample["requests"] / count - 1
+            print(json.dumps(found), flush=True)
+    finally:
+        receiver.stop()
+    figures = {name: median([row[name] for row in rows]) for name in rows[0]}
+    print(json.dumps({**figures, **found}))
+    hold("reports-posts", {**figures, **found})
+
+
 # Poison
 
 
@@ -301,7 +373,7 @@ def poison(options, work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kills", "add", "send", "poison"])
+    parser.add_argument("what", choices=["kills", "add", "send", "posts", "poison"])
     parser.add_argument("--count", type=int)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--moment", type=float, default=4, help="a run is killed within so many seconds")
@@ -310,10 +382,11 @@ def main():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="of the moments of the kills")
     parser.add_argument("--dir", help="where files are made; the current directory unless given", default=".")
     options = parser.parse_args()
-    options.count = options.count or {"kills": 1_000_000, "add": 20_000, "send": 200_000, "poison": 500}[options.what]
+    options.count = options.count or {
+        "kills": 1_000_000, "add": 20_000, "send": 200_000, "posts": 10_000, "poison": 500}[options.what]
     work = os.path.abspath(tempfile.mkdtemp(prefix="lecture-benchmark-", dir=options.dir))
     try:
-        {"kills": kills, "add": add, "send": send, "poison": poison}[options.what](options, work)
+        {"kills": kills, "add": add, "send": send, "posts": posts, "poison": poison}[options.what](options, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
