@@ -24,6 +24,8 @@ struct OriginPace: Hashable {
     /// The last requests before the window and the rate were halved; 0 for never.
     private var (lastOfWindow, lastOfRate) = (UInt64(0), UInt64(0))
     private var meter = ServedMeter()
+    /// Whether a failure of an earlier run has shown what the origin can do.
+    private var isRestored = false
 
     init(_ rules: OriginPacer.Rules) {
         (window, perSecond) = (rules.window.initial, rules.rate?.initial ?? .infinity)
@@ -39,8 +41,8 @@ struct OriginPace: Hashable {
         return max(rate.minimum, min(perSecond, rate.maximum))
     }
 
-    /// A window that was found in an earlier run.
-    mutating func restore(limit: Int) { window = max(1, limit) }
+    /// A window that was found in an earlier run. It is steady: it is stored when the origin asks to wait.
+    mutating func restore(limit: Int) { (window, isRestored) = (max(1, limit), true) }
 
     /// The origin has served a request.
     mutating func served(_ rules: OriginPacer.Rules, at boot: BootInstant) {
@@ -50,7 +52,7 @@ struct OriginPace: Hashable {
             perSecond = min(rate.maximum, self.rate(rules) + growth / self.rate(rules))
         }
         answers += 1
-        let isSearching = rules.window.doublesAtFirst && lastOfWindow == 0
+        let isSearching = rules.window.doublesAtFirst && lastOfWindow == 0 && !isRestored
         guard isSearching || answers >= limit(rules) else { return }
         (answers, window) = (0, min(limit(rules) + 1, rules.window.maximum))
     }

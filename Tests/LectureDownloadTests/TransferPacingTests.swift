@@ -62,21 +62,34 @@ import Testing
         settings.connections = 7
         settings.connectionsPerHost = 6
         settings.jobs = 80
-        #expect(settings.pacing.window == .init(initial: 7, maximum: 6, halvedBy: [.overloaded]))
+        #expect(settings.pacing.window.initial == 7 && settings.pacing.window.maximum == 6)
+        #expect(settings.pacing.window.halvedBy == [.overloaded] && settings.pacing.window.doublesAtFirst)
         #expect(settings.pacing.perHost == 6 && settings.pacing.total == 80)
         #expect(settings.pacing.rate == nil && settings.pacing.breaker == nil)
     }
 
-    @Test func `An origin starts at four and grows by one after a window of successes`() throws {
+    @Test func `An origin starts at four, and at twice as many after a window of successes`() throws {
         var transfers = transfers()
         let origin = try origin()
         #expect(transfers.fill(origin) == 4)
         #expect(transfers.admission(origin) == .busy(.origin))
-        for _ in 0..<3 { transfers.end(origin, .served) }
-        #expect(transfers.pacer[origin].limit == 4)
-        transfers.end(origin, .served)
-        #expect(transfers.pacer[origin].limit == 5)
-        #expect(transfers.fill(origin) == 5)
+        for expected in 5...8 {
+            transfers.end(origin, .served)
+            #expect(transfers.pacer[origin].limit == expected)
+        }
+        #expect(transfers.fill(origin) == 8)
+    }
+
+    @Test func `After an overload it grows by one after a window of successes`() throws {
+        var transfers = transfers()
+        let origin = try origin()
+        _ = transfers.fill(origin)
+        for _ in 0..<4 { transfers.end(origin, .overloaded) }
+        for expected in [2, 3, 3, 3, 4] {
+            _ = transfers.fill(origin)
+            transfers.end(origin, .served)
+            #expect(transfers.pacer[origin].limit == expected)
+        }
     }
 
     @Test func `It grows up to the limit and no further`() throws {

@@ -39,6 +39,13 @@ struct OriginPaceTests {
         #expect(pace.limit(Self.rules) == 16)
     }
 
+    @Test func `a window that an earlier run has found does not search`() {
+        var pace = OriginPace(Self.rules)
+        pace.restore(limit: 5)
+        for _ in 0..<5 { pace.served(Self.rules, at: at(0)) }
+        #expect(pace.limit(Self.rules) == 6)
+    }
+
     @Test func `a window that does not search grows by one from the beginning`() {
         var rules = Self.rules
         rules.window.doublesAtFirst = false

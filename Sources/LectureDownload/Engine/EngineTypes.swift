@@ -55,11 +55,12 @@ package struct DownloadSettings: Sendable {
     /// Transfers at once for one server, for one host, and in all. A number of connections that the user set applies
     /// from the start. How often a failed transfer is repeated depends on its item, so there is no breaker.
     var pacing: OriginPacer.Rules {
-        OriginPacer.Rules(
-            window: OriginPacer.Window(
-                initial: max(Self.initialTransfers, connections ?? 0), maximum: connectionsPerHost,
-                halvedBy: [.overloaded]),
-            perHost: connectionsPerHost, total: max(64, jobs, connectionsPerHost))
+        var window = OriginPacer.Window(
+            initial: max(Self.initialTransfers, connections ?? 0), maximum: connectionsPerHost,
+            halvedBy: [.overloaded])
+        window.doublesAtFirst = true
+        return OriginPacer.Rules(
+            window: window, perHost: connectionsPerHost, total: max(64, jobs, connectionsPerHost))
     }
 }
 
