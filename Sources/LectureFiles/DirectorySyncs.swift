@@ -12,8 +12,8 @@ import LectureModel
 /// for the next one, which one of the waiting callers makes. With one caller at a time each call is a sync of its own.
 final class DirectorySyncs: Sendable {
     private struct Directory {
-        /// How many runs have begun.
-        var begun: UInt64 = 0
+        /// How many runs have started.
+        var started: UInt64 = 0
         /// How many have ended.
         var ended: UInt64 = 0
         /// The runs that failed and are still asked about, with the error.
@@ -68,12 +68,12 @@ final class DirectorySyncs: Sendable {
     /// What a caller does next; nil while it has to wait.
     private static func turn(of directory: inout Directory, _ wanted: inout UInt64?) -> Turn? {
         if wanted == nil { directory.callers += 1 }
-        let number = wanted ?? directory.begun + 1
+        let number = wanted ?? directory.started + 1
         wanted = number
         if directory.ended >= number { return .over(directory.failures[number]) }
-        guard directory.begun == directory.ended else { return nil }
-        directory.begun += 1
-        return .run(directory.begun)
+        guard directory.started == directory.ended else { return nil }
+        directory.started += 1
+        return .run(directory.started)
     }
 
     private func failure(of directory: Descriptor) -> SystemError? {

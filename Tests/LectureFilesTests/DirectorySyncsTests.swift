@@ -7,20 +7,20 @@ import Testing
 /// A disk whose syncs wait until they are let go, one after the other.
 private final class SlowDisk: Sendable {
     private struct State {
-        var begun = 0
+        var started = 0
         var errors: [SystemError?] = []
     }
 
     private let state = Monitor(State())
 
-    /// How many syncs have begun.
-    var begun: Int { state.read { $0.begun } }
+    /// How many syncs have started.
+    var started: Int { state.read { $0.started } }
 
     /// Waits until this sync is let go.
     func sync() throws(SystemError) {
         let number = state.change { state in
-            state.begun += 1
-            return state.begun
+            state.started += 1
+            return state.started
         }
         let error: SystemError? = state.wait { $0.errors.count >= number ? .some($0.errors[number - 1]) : nil }
         if let error { throw error }
@@ -69,32 +69,32 @@ private final class SlowDisk: Sendable {
     @Test func `Those who come during a sync share the next one`() async throws {
         let place = try directory()
         sync(place, as: "first")
-        await reach { disk.begun == 1 }
+        await reach { disk.started == 1 }
         for number in 1...20 { sync(try directory(), as: "later \(number)") }
         await reach { syncs.callers == 21 }
-        #expect(disk.begun == 1)
+        #expect(disk.started == 1)
         disk.end()
-        await reach { disk.begun == 2 }
+        await reach { disk.started == 2 }
         // None of them returns before a sync that began after its call has ended.
         #expect(await outcomes(1) == ["first": 0])
         disk.end()
         let all = await outcomes(21)
         #expect(all.values.allSatisfy { $0 == 0 })
-        #expect(disk.begun == 2 && syncs.callers == 0)
+        #expect(disk.started == 2 && syncs.callers == 0)
     }
 
     @Test func `A sync that fails, fails for those whom it served and for no other`() async throws {
         let place = try directory()
         sync(place, as: "first")
-        await reach { disk.begun == 1 }
+        await reach { disk.started == 1 }
         for number in 1...3 { sync(place, as: "second \(number)") }
         await reach { syncs.callers == 4 }
         disk.end()
-        await reach { disk.begun == 2 }
+        await reach { disk.started == 2 }
         sync(place, as: "third")
         await reach { syncs.callers == 4 }
         disk.end(SystemError(number: EIO))
-        await reach { disk.begun == 3 }
+        await reach { disk.started == 3 }
         disk.end()
         #expect(
             await outcomes(5) == ["first": 0, "second 1": EIO, "second 2": EIO, "second 3": EIO, "third": 0])
@@ -103,7 +103,7 @@ private final class SlowDisk: Sendable {
     @Test func `Directories do not wait for each other`() async throws {
         sync(try directory("one"), as: "one")
         sync(try directory("two"), as: "two")
-        await reach { disk.begun == 2 }
+        await reach { disk.started == 2 }
         disk.end()
         disk.end()
         #expect(await outcomes(2) == ["one": 0, "two": 0])
@@ -113,10 +113,10 @@ private final class SlowDisk: Sendable {
         let place = try directory()
         for number in 1...3 {
             sync(place, as: "\(number)")
-            await reach { disk.begun == number }
+            await reach { disk.started == number }
             disk.end()
             _ = await outcomes(number)
         }
-        #expect(disk.begun == 3 && syncs.callers == 0)
+        #expect(disk.started == 3 && syncs.callers == 0)
     }
 }

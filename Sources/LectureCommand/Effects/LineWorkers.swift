@@ -70,11 +70,11 @@ struct LineWorkers: Sendable {
         }
     }
 
-    /// Starts a job once there is room for it; false when nobody takes the answers any more.
+    /// Starts a job once there is space for it; false when no caller takes the answers any more.
     private func add(_ lines: [[UInt8]?], to queue: JobQueue) async -> Bool {
         if lines.isEmpty { return true }
         let bytes = max(Self.leastBytes, lines.reduce(0) { $0 + ($1?.count ?? 0) })
-        guard await queue.waitForRoom(bytes) else { return false }
+        guard await queue.waitForSpace(bytes) else { return false }
         let answer = answer
         await queue.append(Job(bytes: bytes, task: Task.detached { await answer(lines) }))
         return true
@@ -113,7 +113,7 @@ private actor JobQueue {
     /// The input has ended, with the error that ended it if there was one.
     private var ending: (any Error)??
     private var isClosed = false
-    /// The task that reads, waiting for room.
+    /// The task that reads, waiting for space.
     private var reader: CheckedContinuation<Void, Never>?
     /// The task that writes, waiting for a job or the end.
     private var writer: CheckedContinuation<Void, Never>?
@@ -121,7 +121,7 @@ private actor JobQueue {
     init(bytesAhead: Int) { ahead = LookAhead(limit: bytesAhead) }
 
     /// Waits until a job fits; false when the answers are not wanted any more.
-    func waitForRoom(_ bytes: Int) async -> Bool {
+    func waitForSpace(_ bytes: Int) async -> Bool {
         while !isClosed {
             if ahead.take(bytes) { return true }
             await withCheckedContinuation { reader = $0 }
@@ -129,7 +129,7 @@ private actor JobQueue {
         return false
     }
 
-    /// Appends a job that has room.
+    /// Appends a job that has space.
     func append(_ job: Job) {
         jobs.append(job)
         wakeWriter()
