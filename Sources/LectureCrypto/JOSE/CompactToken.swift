@@ -29,14 +29,7 @@ struct CompactToken {
     init(_ bytes: [UInt8], names: [String]) throws(Unreadable) {
         if bytes.count > Self.limit { throw Unreadable(reasons: [.tooLong]) }
         // One part too many is enough to detect: a megabyte of dots must not make a megabyte of arrays.
-        var slices: [ArraySlice<UInt8>] = []
-        slices.reserveCapacity(names.count + 1)
-        var start = 0
-        while slices.count < names.count, let dot = bytes[start...].firstIndex(of: UInt8(ascii: ".")) {
-            slices.append(bytes[start..<dot])
-            start = dot + 1
-        }
-        slices.append(bytes[start...])
+        let slices = bytes.split(separator: UInt8(ascii: "."), maxSplits: names.count, omittingEmptySubsequences: false)
         guard slices.count == names.count, let first = slices.first, let last = slices.last else {
             throw Unreadable(reasons: [.parts])
         }

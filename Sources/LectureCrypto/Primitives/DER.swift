@@ -32,28 +32,6 @@ enum DER {
         return value(0x02, needsZero ? [0] + digits : digits)
     }
 
-    /// `ECDSA-Sig-Value` (RFC 3279 section 2.2.3) on P-256, in one piece of memory: it is made for every signature.
-    ///
-    /// - Parameters:
-    ///   - r: 32 bytes, not all of them 0.
-    ///   - s: as many.
-    /// - Returns: its encoding.
-    static func signature(_ r: ArraySlice<UInt8>, _ s: ArraySlice<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = [0x30, 0]
-        bytes.reserveCapacity(72)
-        for magnitude in [r, s] {
-            let digits = magnitude.drop { $0 == 0 }
-            let needsZero = digits.first.map { $0 >= 0x80 } ?? true
-            bytes.append(0x02)
-            bytes.append(UInt8(digits.count + (needsZero ? 1 : 0)))
-            if needsZero { bytes.append(0) }
-            bytes.append(contentsOf: digits)
-        }
-        // At most 70 bytes follow, so that the length takes one.
-        bytes[1] = UInt8(bytes.count - 2)
-        return bytes
-    }
-
     /// `SubjectPublicKeyInfo` of an RSA key.
     static func rsaPublicKey(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
         sequence(rsaIdentifier, value(0x03, [0] + sequence(integer(modulus), integer(exponent))))

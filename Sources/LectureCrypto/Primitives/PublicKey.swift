@@ -200,7 +200,7 @@ struct PublicKey: Sendable {
         case (.ecdsaP256, .p256):
             let (r, s) = (signature.prefix(32), signature.dropFirst(32))
             guard signature.count == 64, P256Scalar.isValid(r), P256Scalar.isValid(s) else { return nil }
-            return DER.signature(r, s)
+            return DER.sequence(DER.integer(r), DER.integer(s))
         case (.ed25519, .ed25519): return signature.count == 64 ? signature : nil
         case (.rsaPKCS1, .rsa(let modulus, _)), (.rsaPSS, .rsa(let modulus, _)):
             return signature.count == modulus.count ? signature : nil

@@ -7,44 +7,22 @@ package enum Base64URL {
     /// - Parameter text: ASCII bytes of the digits.
     /// - Returns: the bytes, or nil when the text is not in the one permitted spelling.
     package static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        let rest = text.count % 4
-        // A digit alone starts no byte.
-        if rest == 1 { return nil }
-        let whole = text.count - rest
-        let count = whole / 4 * 3 + (rest == 0 ? 0 : rest - 1)
-        // The bits of all values; what is no digit sets the highest of a byte.
-        var seen: UInt8 = 0
-        // The bits that are left over at the end.
-        var excess: UInt32 = 0
-        // Sound: exactly `count` bytes are written, three for each four digits and one less than the rest of them.
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            unsafe text.withUnsafeBufferPointer { digits in
-                unsafe values.withUnsafeBufferPointer { values in
-                    func value(_ place: Int) -> UInt32 {
-                        let value = unsafe values[Int(digits[place])]
-                        seen |= value
-                        return UInt32(value)
-                    }
-                    var (from, to) = (0, 0)
-                    while from < whole {
-                        let bits = value(from) << 18 | value(from + 1) << 12 | value(from + 2) << 6 | value(from + 3)
-                        unsafe buffer[to] = UInt8(truncatingIfNeeded: bits >> 16)
-                        unsafe buffer[to + 1] = UInt8(truncatingIfNeeded: bits >> 8)
-                        unsafe buffer[to + 2] = UInt8(truncatingIfNeeded: bits)
-                        (from, to) = (from + 4, to + 3)
-                    }
-                    if rest > 1 {
-                        let last = rest == 3 ? value(from + 2) : 0
-                        let bits = value(from) << 18 | value(from + 1) << 12 | last << 6
-                        unsafe buffer[to] = UInt8(truncatingIfNeeded: bits >> 16)
-                        if rest == 3 { unsafe buffer[to + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
-                        excess = rest == 3 ? bits & 0xFF : bits & 0xFFFF
-                    }
-                }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 4 * 3 + 2)
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in text {
+            guard let value = value(byte) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
-            written = count
         }
-        return seen < 0x80 && excess == 0 ? bytes : nil
+        // Six remaining bits are a digit that starts no byte.
+        guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
+        return bytes
     }
 
     /// Reads a text.
@@ -61,15 +39,14 @@ package enum Base64URL {
         String(decoding: Base64.digits(bytes, plus: UInt8(ascii: "-"), slash: UInt8(ascii: "_")), as: UTF8.self)
     }
 
-    /// The value of each byte as a digit; 0xFF for what is none.
-    private static let values: [UInt8] = (0...255).map { byte in
-        switch UInt8(byte) {
-        case 0x41...0x5A: UInt8(byte) - 0x41
-        case 0x61...0x7A: UInt8(byte) - 0x61 + 26
-        case 0x30...0x39: UInt8(byte) - 0x30 + 52
+    private static func value(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x41...0x5A: byte - 0x41
+        case 0x61...0x7A: byte - 0x61 + 26
+        case 0x30...0x39: byte - 0x30 + 52
         case UInt8(ascii: "-"): 62
         case UInt8(ascii: "_"): 63
-        default: 0xFF
+        default: nil
         }
     }
 }

@@ -32,6 +32,17 @@ struct SmallFileScenarios {
         return (scene, whole, operations)
     }
 
+    /// A world after some steps of a program that was asked for the file.
+    private static func scene(after steps: Int) throws -> (scene: Scene, bytes: [UInt8], key: ContentKey) {
+        let (scene, bytes, _) = try scene(seed: UInt64(steps))
+        let key = try scene.want(url)
+        for _ in 0..<steps {
+            scene.program.step()
+            scene.advance([scene.program])
+        }
+        return (scene, bytes, key)
+    }
+
     @Test(arguments: [1_000, 300_000, 1 << 20, 4 << 20], ["plain", "of a known digest", "sealed, of a known digest"])
     func `it costs one sync and one rename`(count: Int, kind: String) throws {
         let knowsDigest = kind != "plain"
@@ -75,12 +86,7 @@ struct SmallFileScenarios {
     @Test(arguments: [false, true])
     func `a crash at any step leaves no file that a row denies, and no row that a file denies`(powerCut: Bool) throws {
         for steps in 1...25 {
-            let (scene, bytes, _) = try Self.scene(seed: UInt64(steps))
-            let key = try scene.want(Self.url)
-            for _ in 0..<steps {
-                scene.program.step()
-                scene.advance([scene.program])
-            }
+            let (scene, bytes, key) = try Self.scene(after: steps)
             try scene.crash(powerCut: powerCut)
             try scene.rest()
             #expect(try scene.bytes(key) == bytes, "after \(steps) steps")
@@ -91,12 +97,7 @@ struct SmallFileScenarios {
     @Test(arguments: [TargetState.pause, .cancel, .remove])
     func `a request withdrawn at any step is honoured`(targetState: TargetState) throws {
         for steps in 1...25 {
-            let (scene, bytes, _) = try Self.scene(seed: UInt64(steps))
-            let key = try scene.want(Self.url)
-            for _ in 0..<steps {
-                scene.program.step()
-                scene.advance([scene.program])
-            }
+            let (scene, bytes, key) = try Self.scene(after: steps)
             let withdrawn = try scene.index.targets.setTargetState(key, targetState, now: scene.world.now)
             try scene.rest()
             let content = try scene.content(key)
