@@ -29,6 +29,13 @@ int csystem_open_parent(int dir) {
     return fd >= 0 ? fd : -errno;
 }
 
+int csystem_open_direct(int fd) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+    return direct >= 0 ? direct : -errno;
+}
+
 static int set_lock(int fd, off_t byte, short type) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     return fcntl(fd, F_OFD_SETLK, &lock) == 0 ? 0 : errno;

@@ -131,6 +131,11 @@ final class Descriptor: Sendable {
     /// - Throws: ``SystemError``. After one failure the kernel may mark the lost pages clean: do not retry.
     func sync() throws(SystemError) { try systemCall { fsync(number) } }
 
+    /// The most that is written by one call, in bytes. For a longer write the page cache of a newer kernel takes larger
+    /// pieces of memory, which are cold or have to be put together first: with ext4 of Linux 6.18 1 MiB at once cost
+    /// seven times the processor time of four times 256 KiB.
+    private static let longestWrite = 262_144
+
     /// Writes all bytes at an offset.
     ///
     /// - Parameters:
@@ -141,8 +146,8 @@ final class Descriptor: Sendable {
         guard let start = off_t(exactly: offset) else { throw SystemError(number: EFBIG) }
         var done = 0
         while done < bytes.count {
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-            done += try systemCall { unsafe pwrite(number, rest.baseAddress, rest.count, start + done) }
+            let piece = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...].prefix(Self.longestWrite))
+            done += try systemCall { unsafe pwrite(number, piece.baseAddress, piece.count, start + done) }
         }
     }
 

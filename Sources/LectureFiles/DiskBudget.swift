@@ -37,7 +37,12 @@ package final class DiskBudget: Sendable {
     ///
     /// It bounds what a kill costs: without it a disk that buffers quickly and syncs slowly would let a fast network
     /// run far ahead of the journal.
-    package static let unsyncedBytes: UInt64 = 8 << 20
+    package static let unsyncedBytes: UInt64 = 16 << 20
+
+    /// How many written bytes are synced together when they arrive fast, and after ``groupTime`` when they do not.
+    static let groupBytes = (fast: unsyncedBytes / 2, slow: unsyncedBytes / 4)
+    /// How long a group may be filled beyond what is worth a sync.
+    static let groupTime = Duration.milliseconds(100)
 
     private let blocksPerFile: Int
     private let blocks: Int

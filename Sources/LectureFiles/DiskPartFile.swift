@@ -25,25 +25,27 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private struct Body {
         let plan: PartFilePlan
         let paths: PartFilePaths
-        let kept: Kept
+        var kept: Kept
         var assembler: ChunkAssembler
         var prefix: PrefixDigest?
         /// Whole chunks that are written but not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
         var writtenBytes: UInt64 = 0
+        /// When they began to be collected.
+        var groupStart = ContinuousClock.now
         /// Whether chunks were handed to a sync before.
         var hasSynced = false
     }
 
     /// How the bytes are stored.
     private enum Kept {
-        case clear(Descriptor, ReadableFile)
+        case clear(MediaWriter, ReadableFile)
         case sealed(SealedPart)
 
         /// The open file; a sealed one may be replaced.
         var file: Descriptor {
             switch self {
-            case .clear(let file, _): file
+            case .clear(let writer, _): writer.file
             case .sealed(let part): part.file
             }
         }
@@ -168,8 +170,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             guard isWriting, !hasEnded, !isAbandoned else { return }
             do throws(LectureError) {
                 try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
-                // While one half of the unsynced allowance is synced, the other half arrives from the network.
-                if body?.writtenBytes ?? 0 >= DiskBudget.unsyncedBytes / 2 { syncWritten() }
+                if isSyncDue { syncWritten() }
             } catch {
                 fail(error)
             }
@@ -300,7 +301,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             throw error
         }
         return Body(
-            plan: plan, paths: paths, kept: .clear(file, ReadableFile(file, plan.path)), assembler: assembler,
+            plan: plan, paths: paths,
+            kept: .clear(MediaWriter(file, total: plan.total), ReadableFile(file, plan.path)), assembler: assembler,
             prefix: prefix)
     }
 
@@ -326,18 +328,22 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             let finished = try unsafe body.assembler.take(
                 bytes, at: block.offset, from: transfer, endsObject: endsObject)
             try body.prefix?.willWrite(at: block.offset)
+            let isReadSoon = body.prefix?.willRead(block.offset) ?? false
             switch body.kept {
-            case .clear(let file, let reader):
+            case .clear(var writer, let reader):
                 do throws(SystemError) {
-                    try unsafe file.write(bytes, at: block.offset)
+                    writer.isReadSoon = isReadSoon
+                    try unsafe writer.write(bytes, at: block.offset)
                 } catch {
                     throw FileIntent.write.error(error, body.plan.path)
                 }
+                body.kept = .clear(writer, reader)
                 for chunk in finished { record(chunk, in: &body) }
                 for chunk in finished {
                     try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
                 }
             case .sealed(let part):
+                part.isReadSoon = isReadSoon
                 let continues = try unsafe part.take(
                     bytes, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
                 ) { (chunk, text, offset) throws(LectureError) in
@@ -401,6 +407,14 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let byteCount: UInt64
     }
 
+    /// Whether enough is written for a sync. While one half of the unsynced allowance is synced, the other half arrives
+    /// from the network.
+    private var isSyncDue: Bool {
+        guard let body, body.writtenBytes >= DiskBudget.groupBytes.slow else { return false }
+        return body.writtenBytes >= DiskBudget.groupBytes.fast
+            || body.groupStart.duration(to: .now) >= DiskBudget.groupTime
+    }
+
     private func syncWritten() {
         guard let group = takeWritten(), !group.chunks.isEmpty else { return }
         syncs.async { [self] in sync(group) }
@@ -411,6 +425,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let group = Group(target: target, chunks: body?.written ?? [], byteCount: body?.writtenBytes ?? 0)
         body?.written = []
         body?.writtenBytes = 0
+        body?.groupStart = .now
         body?.hasSynced = true
         return group
     }

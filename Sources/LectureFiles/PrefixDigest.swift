@@ -32,6 +32,12 @@ struct PrefixDigest {
         if offset < hashed { try beginAnew() }
     }
 
+    /// Whether bytes that are written now will be read from the file for the digest, and not taken from memory.
+    ///
+    /// - Parameter offset: where they are, in bytes.
+    /// - Returns: whether they do not continue the digest.
+    func willRead(_ offset: UInt64) -> Bool { isWaitingForTheEnd || offset != hashed }
+
     private mutating func beginAnew() throws(LectureError) {
         running = try digests.sha256()
         hashed = 0

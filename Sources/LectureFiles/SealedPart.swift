@@ -18,7 +18,13 @@ import LectureModel
     }
 
     /// The open file; another one after a renewal.
-    private(set) var file: Descriptor
+    var file: Descriptor { output.file }
+    private var output: MediaWriter
+    /// Whether what is taken next is read again soon, for a digest of the whole.
+    var isReadSoon: Bool {
+        get { output.isReadSoon }
+        set { output.isReadSoon = newValue }
+    }
     /// Reads the plaintext of what was written.
     private(set) var reader: SealedReader
     private let paths: PartFilePaths
@@ -87,7 +93,7 @@ import LectureModel
         self.seal = seal
         self.paths = paths
         self.media = media
-        self.file = file
+        output = MediaWriter(file, total: plan.total)
         self.continues = continues
         let known = plan.total.flatMap { Int(exactly: $0) }.flatMap { SealedLayout(plaintextLength: $0) }
         let layout = known ?? .endless
@@ -281,7 +287,7 @@ import LectureModel
         try unsafe sealer.seal(segment: segment, isLast: isLast, text, into: buffer)
         do throws(SystemError) {
             let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)
-            try unsafe file.write(UnsafeRawBufferPointer(buffer), at: start)
+            try unsafe output.write(UnsafeRawBufferPointer(buffer), at: start)
         } catch {
             throw FileIntent.write.error(error, plan.path)
         }
@@ -318,7 +324,7 @@ import LectureModel
             }
             let opener = try seal.cipher.opener(header: header)
             try paths.install(fresh)
-            file = fresh
+            output = MediaWriter(fresh, total: plan.total)
             sealer = under
             sealed = carried
             last = last.flatMap { carried.contains($0) ? $0 : nil }

@@ -182,6 +182,14 @@ import Testing
         #expect(trial.progressed(totalBytes: 4 * mebibyte, at: at(60)) == .openAnother)
     }
 
+    @Test func `A connection that is fast enough stays alone`() {
+        var trial = RangeTrial(limit: 4, at: at(0))
+        #expect(trial.progressed(totalBytes: 256 * mebibyte, at: at(1)) == .none)
+        #expect(trial.isDone && trial.connections == 1 && trial.outcome == nil)
+        trial = RangeTrial(limit: 4, at: at(0))
+        #expect(trial.progressed(totalBytes: 255 * mebibyte, at: at(1)) == .openAnother)
+    }
+
     @Test func `At the limit, and after a failed connect, nothing is tried`() {
         var full = RangeTrial(connections: 2, limit: 2, at: at(0))
         #expect(full.isDone)

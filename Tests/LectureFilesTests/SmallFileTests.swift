@@ -170,7 +170,7 @@ extension TestPart {
 
 extension TestStore {
     /// The chunks of a finished file that differ from their proofs.
-    fileprivate func damage(_ plan: PartFilePlan, _ chunks: [WrittenChunk]) throws -> [Int] {
+    func damage(_ plan: PartFilePlan, _ chunks: [WrittenChunk]) throws -> [Int] {
         try files.verify(
             path: plan.path, resource: plan.resource, total: try #require(plan.total), grid: plan.grid,
             cipher: plan.seal?.cipher, proofs: chunks, pace: { _ in true })

@@ -7,12 +7,13 @@ package import LectureModel
 ///            window full            opened                window full, grew ≥ 15 %
 /// measuring ───────────▶ opening ───────────▶ proving ─────────────────────────────▶ measuring
 ///     │                     │ openFailed         │ window full, grew less
-///     └ at the limit        ▼                    ▼
-///       └──────────────▶  done  ◀────────────────┘
+///     └ at the limit,       ▼                    ▼
+///       or fast enough ─▶ done  ◀────────────────┘
 /// ```
 ///
 /// A second connection helps against servers and networks that limit each connection, and is only a cost elsewhere;
-/// which it is can only be measured.
+/// which it is can only be measured. One that is as fast as disks and processors are gains nothing by a second one,
+/// whose bytes come out of order: a digest has to read them again.
 package struct RangeTrial: Hashable, Sendable {
     /// How long a window lasts at least.
     package static let windowDuration = Duration.seconds(1)
@@ -20,6 +21,8 @@ package struct RangeTrial: Hashable, Sendable {
     package static let windowBytes: UInt64 = 4 << 20
     /// By how much the throughput must grow for a connection to be kept.
     package static let gain = 1.15
+    /// A throughput that is fast enough, bytes a second: 256 MiB.
+    package static let ample = Double(256 << 20)
 
     /// What the caller has to do.
     package enum Action: Hashable, Sendable {
@@ -83,6 +86,9 @@ package struct RangeTrial: Hashable, Sendable {
         guard let throughput = throughput(totalBytes, now) else { return .none }
         switch phase {
         case .opening, .done: return .none
+        case .measuring where throughput >= Self.ample:
+            phase = .done
+            return .none
         case .measuring:
             phase = .opening(baseline: throughput)
             return .openAnother

@@ -1,0 +1,77 @@
+import CSystem
+import Glibc
+
+/// Writes the bytes of a part file: whole pages of a large file go past the page cache.
+///
+/// A lecture is written once and watched later. Through the page cache its bytes are copied once more, the cache's
+/// pages are looked for and given up again, and what other programs read is displaced: twice the processor time of a
+/// direct write. Bytes that the digest of the whole reads soon are written through the cache, as is everything where
+/// the file system refuses `O_DIRECT`; both kinds of writes may be mixed (open(2), "O_DIRECT").
+///
+/// Neither is durable before a sync of ``file``.
+struct MediaWriter {
+    /// The open file, through the page cache.
+    let file: Descriptor
+    /// The same file opened with `O_DIRECT`; nil where that is not possible or does not pay.
+    private var direct: Descriptor?
+    /// Whether what is written next is read again soon, and is better kept in the page cache.
+    var isReadSoon = false
+
+    /// The alignment in memory and in the file that direct writes have: the largest block of a common file system.
+    private static let page = 4096
+    /// A smaller file has few writes, and is soon read again.
+    private static let leastBytes: UInt64 = 8 << 20
+
+    /// Prepares to write a file.
+    ///
+    /// - Parameters:
+    ///   - file: open for writing.
+    ///   - total: its whole length in bytes; nil while unknown, then its blocks are not reserved.
+    init(_ file: Descriptor, total: UInt64?) {
+        self.file = file
+        guard let total, total >= Self.leastBytes else { return }
+        // Not by F_SETFL: reads and the other writes share the flags of their descriptor.
+        let number = csystem_open_direct(file.number)
+        if number >= 0 { direct = Descriptor(takingOwnership: number) }
+    }
+
+    /// Whether the next whole pages go past the page cache.
+    var isDirect: Bool { direct != nil }
+
+    /// Writes all bytes at an offset.
+    ///
+    /// - Parameters:
+    ///   - bytes: what to write.
+    ///   - offset: where, in bytes.
+    /// - Throws: ``SystemError``.
+    mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+        let done = isReadSoon ? 0 : try unsafe writeDirectly(bytes, at: offset)
+        if done == bytes.count { return }
+        try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + UInt64(done))
+    }
+
+    /// Writes whole pages from the beginning, as many as possible.
+    ///
+    /// - Returns: how many bytes were written.
+    private mutating func writeDirectly(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64
+    ) throws(SystemError) -> Int {
+        guard let direct, let start = off_t(exactly: offset), offset.isMultiple(of: UInt64(Self.page)),
+            let memory = bytes.baseAddress, Int(bitPattern: memory).isMultiple(of: Self.page)
+        else { return 0 }
+        let whole = bytes.count / Self.page * Self.page
+        var done = 0
+        // A write that ended early may have ended inside a page.
+        while done < whole, done.isMultiple(of: Self.page) {
+            do {
+                done += try systemCall { unsafe pwrite(direct.number, memory + done, whole - done, start + done) }
+            } catch {
+                // Refused only now, by some file systems; or the alignment is not enough for this one.
+                guard error.number == EINVAL || error.number == EOPNOTSUPP else { throw error }
+                self.direct = nil
+                return done
+            }
+        }
+        return done
+    }
+}

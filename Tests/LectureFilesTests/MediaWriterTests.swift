@@ -1,0 +1,140 @@
+import Glibc
+import LectureCrypto
+import LectureModel
+import Testing
+
+@testable import LectureFiles
+
+/// Writes past the page cache, mixed with those through it.
+@Suite(.timeLimit(.minutes(1))) struct MediaWriterTests {
+    private static let total = 9 << 20
+
+    /// A file of its own, reserved as a part file is.
+    private func withFile(_ body: (Descriptor, Scratch) throws -> Void) throws {
+        let scratch = try Scratch()
+        let directory = unsafe Descriptor(takingOwnership: open(scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        let file = try directory.open("file", O_RDWR | O_CREAT | O_EXCL)
+        try systemCall { posix_fallocate(file.number, 0, off_t(Self.total)) == 0 ? 0 : -1 }
+        try body(file, scratch)
+    }
+
+    /// How many bytes of the first `count` are in the page cache.
+    private func cached(_ file: Descriptor, _ count: Int) throws -> Int {
+        let memory = unsafe mmap(nil, count, PROT_READ, MAP_SHARED, file.number, 0)
+        defer { unsafe munmap(memory, count) }
+        var pages = [UInt8](repeating: 0, count: (count + 4095) / 4096)
+        try systemCall { unsafe mincore(memory, count, &pages) }
+        return pages.count { $0 & 1 != 0 } * 4096
+    }
+
+    private func write(_ bytes: [UInt8], to writer: inout MediaWriter, at offset: Int) throws {
+        // As in a download: from the memory of a block.
+        try unsafe filled(bytes, at: offset).withBytes { (bytes) throws(SystemError) in
+            try unsafe writer.write(bytes, at: UInt64(offset))
+        }
+    }
+
+    @Test func `Whole pages are not kept in the page cache, unless they are read soon`() throws {
+        try withFile { file, scratch in
+            var writer = MediaWriter(file, total: UInt64(Self.total))
+            // A file system without O_DIRECT has nothing to prove here; the bytes are compared below.
+            guard writer.isDirect else { return }
+            try write(sample(1 << 20), to: &writer, at: 0)
+            try systemCall { fdatasync(file.number) }
+            // A file system in memory takes the flag and has only its cache.
+            let isInMemory = try cached(file, 1 << 20) > 0
+            writer.isReadSoon = true
+            try write(sample(1 << 20, seed: 2), to: &writer, at: 1 << 20)
+            #expect(try cached(file, 2 << 20) == (isInMemory ? 2 << 20 : 1 << 20))
+            let due = sample(1 << 20) + sample(1 << 20, seed: 2)
+            #expect(try Array(scratch.read("file")[..<(2 << 20)]) == due)
+        }
+    }
+
+    @Test func `Every place and length is written as it is`() throws {
+        try withFile { file, scratch in
+            var writer = MediaWriter(file, total: UInt64(Self.total))
+            var due = [UInt8](repeating: 0, count: Self.total)
+            let pieces = [
+                (0, 4096), (8192, 70_000), (100_001, 50_000), (1 << 20, (1 << 20) + 1), (3 << 20, 4095),
+                (4 << 20, 1), ((5 << 20) - 40, 300_000), (Self.total - 5000, 5000), (8192, 4096),
+            ]
+            for (number, piece) in pieces.enumerated() {
+                let bytes = sample(piece.1, seed: UInt64(number + 10))
+                writer.isReadSoon = number % 4 == 3
+                try write(bytes, to: &writer, at: piece.0)
+                due.replaceSubrange(piece.0..<(piece.0 + piece.1), with: bytes)
+            }
+            #expect(try scratch.read("file") == due)
+        }
+    }
+
+    @Test func `What cannot be opened directly is written through the cache`() throws {
+        // The kernel refuses O_DIRECT for a device without it.
+        let null = unsafe Descriptor(takingOwnership: open("/dev/null", O_WRONLY | O_CLOEXEC))
+        var writer = MediaWriter(null, total: UInt64(Self.total))
+        #expect(!writer.isDirect)
+        try write(sample(1 << 20), to: &writer, at: 0)
+        // Neither a small file nor one of unknown length.
+        try withFile { file, _ in
+            #expect(!MediaWriter(file, total: 1 << 20).isDirect && !MediaWriter(file, total: nil).isDirect)
+        }
+    }
+
+    @Test func `A full disk and a file that may not grow are errors of a direct write, too`() throws {
+        let full = unsafe Descriptor(takingOwnership: open("/dev/full", O_WRONLY | O_CLOEXEC))
+        var writer = MediaWriter(full, total: UInt64(Self.total))
+        #expect(throws: SystemError.self) { try write(sample(4096), to: &writer, at: 0) }
+    }
+
+    /// Blocks in order and out of order, with and without a digest: the file has the bytes.
+    @Test(arguments: [false, true], [nil, 3])
+    func `A large part file has the bytes, proofs and digest of the lecture`(
+        digest: Bool, turned: Int?
+    ) async throws {
+        let store = try TestStore(budget: DiskBudget(blocksPerFile: 32))
+        let bytes = sample(Self.total + 12_345)
+        let plan = plan(bytes.count, chunk: 1 << 20, digest: digest)
+        let part = store.make()
+        part.file.open(plan)
+        try await part.expectOpened()
+        let starts = Array(stride(from: 0, to: bytes.count, by: 1 << 20))
+        let middle = turned ?? 0
+        var chunks: [WrittenChunk] = []
+        for start in starts[middle...] + starts[..<middle] {
+            let end = min(start + (1 << 20), bytes.count)
+            #expect(part.send(Array(bytes[start..<end]), at: start, part.newTransfer()))
+            part.file.flush()
+            chunks += try await part.flushed()
+        }
+        if digest {
+            part.file.digest(total: UInt64(bytes.count))
+            #expect(try await part.digest() == store.digests.sha256(of: bytes))
+        }
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
+        part.file.close(deleting: false)
+        try await part.expectClosed()
+        #expect(try store.root.read(plan.path) == bytes)
+        #expect(try store.damage(plan, chunks.sorted { $0.index < $1.index }) == [])
+    }
+
+    @Test func `A large sealed file opens to the lecture`() async throws {
+        let store = try SealedStore()
+        let bytes = SealedStore.media(SealedStore.length(9, 12_345))
+        let plan = store.plan(bytes.count)
+        let part = try await store.began(plan)
+        var proofs: [WrittenChunk] = []
+        for chunk in 0..<10 {
+            #expect(part.send(bytes, plan, from: store.range(chunk, plan, bytes)))
+            part.file.flush()
+            proofs += try await part.flushed()
+        }
+        part.file.finalize(total: UInt64(bytes.count))
+        try await part.expectFinalized()
+        part.file.close(deleting: false)
+        try await part.expectClosed()
+        #expect(try store.damaged(bytes, proofs) == [] && store.unreadable(bytes, proofs) == [])
+        #expect(store.ledger.broken == [] && store.ledger.count == 10)
+    }
+}
