@@ -11,4 +11,7 @@ static inline int csqlite_spill_statements_at(int bytes) { return sqlite3_config
 
 // For the same reason. The number is that of pages which every page cache allocates before its first one.
 static inline int csqlite_allocate_pages(int count) { return sqlite3_config(SQLITE_CONFIG_PAGECACHE, 0, 0, count); }
+
+// For the same reason. Whether SQLite counts the memory it uses.
+static inline int csqlite_count_memory(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
 #endif

@@ -61,6 +61,12 @@ package import LectureModel
     /// Takes effect as ``keepsUndoInMemory`` does.
     static let allocatesPagesSingly: Bool = csqlite_allocate_pages(0) == SQLITE_OK
 
+    /// Memory is allocated without counting it: the counters are behind one lock for all connections of the process
+    /// (SQLITE_CONFIG_MEMSTATUS), and nothing here reads them.
+    ///
+    /// Takes effect as ``keepsUndoInMemory`` does.
+    static let countsNoMemory: Bool = csqlite_count_memory(0) == SQLITE_OK
+
     /// Opens a database.
     ///
     /// Symbolic links are refused in every part of the path (`SQLITE_OPEN_NOFOLLOW`); resolve the directory first.
@@ -81,7 +87,7 @@ package import LectureModel
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }
-        _ = (Self.keepsUndoInMemory, Self.allocatesPagesSingly)
+        _ = (Self.keepsUndoInMemory, Self.allocatesPagesSingly, Self.countsNoMemory)
         var opened: OpaquePointer?
         OpenDatabases.opened(path)
         let result: Int32

@@ -193,7 +193,7 @@ func lectureError(_ body: () throws -> Void) -> LectureError? {
 
     @Test func memoryIsConfiguredBeforeTheFirstConnection() throws {
         _ = try SmallDatabase("CREATE TABLE one (id INTEGER PRIMARY KEY) STRICT;")
-        #expect(Connection.keepsUndoInMemory && Connection.allocatesPagesSingly)
+        #expect(Connection.keepsUndoInMemory && Connection.allocatesPagesSingly && Connection.countsNoMemory)
     }
 
     @Test func aMissingParentIsFound() throws {
