@@ -22,6 +22,9 @@ final class LedgerFixture {
     init(_ authenticator: LedgerAuthenticator? = nil) throws {
         directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
+        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
+            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
+        }
         index = try SQLiteDownloadIndex(opening: location, now: now)
         self.authenticator = try authenticator ?? Self.device()
         ledger = try SQLiteLicenceLedger(index: index, authenticator: self.authenticator)

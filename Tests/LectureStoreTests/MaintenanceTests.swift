@@ -15,7 +15,7 @@ import Testing
             let info = try StoreMaintenance.info(store.location)
             #expect(info.path.hasSuffix("/lecturekit.db"))
             #expect(try info.uuid == store.index.identity().uuid)
-            #expect(info.created == store.now)
+            #expect(info.created == StoreTemplate.created)
             #expect(info.applied.map(\.identifier) == MigrationCatalogue.entries.map(\.identifier))
             #expect(info.pending.isEmpty)
             #expect(info.journalMode == "wal")

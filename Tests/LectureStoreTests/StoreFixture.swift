@@ -19,6 +19,9 @@ final class StoreFixture {
     private init() throws {
         directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
+        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
+            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
+        }
         index = try SQLiteDownloadIndex(opening: location, now: now)
         owner = try index.owners.registerOwner(pid: 4711, bootID: "boot", command: "test", now: now)
         run = try index.owners.beginRun(owner: owner, command: "precache", now: now)

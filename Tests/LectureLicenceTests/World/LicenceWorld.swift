@@ -89,6 +89,9 @@ final class LicenceWorld {
     init(seed: UInt64 = 1, _ configure: (inout LicenceSettings) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
+        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
+            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
+        }
         index = try SQLiteDownloadIndex(opening: location, now: clock.now())
         let device = try DeviceKey.generate()
         (authenticator, vault) = (try LedgerAuthenticator(device), DeviceVault(device))

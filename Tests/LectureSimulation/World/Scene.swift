@@ -41,6 +41,9 @@ package final class Scene {
         world = VirtualWorld(seed: seed)
         directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
+        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
+            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
+        }
         index = try SQLiteDownloadIndex(opening: location, now: world.now)
         let digests = try OpenSSLDigests(proofKey: try index.identity().proofKey)
         disk = MemoryDisk(world: world, digests: digests)

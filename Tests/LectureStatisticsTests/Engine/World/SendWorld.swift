@@ -77,6 +77,9 @@ final class SendWorld {
     ) throws {
         directory = try TemporaryDirectory.inMemory()
         location = StoreLocation(directory: directory.file("store"))
+        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
+            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
+        }
         lms = VirtualLMS(clock: clock, seed: seed)
         randomness = SeededRandom(seed: seed &* 31)
         settings = StatisticsSettings(bootID: "boot")
