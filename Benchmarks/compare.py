@@ -20,29 +20,41 @@ LECTURECTL = os.environ.get("LECTURECTL", os.path.join(REPOSITORY, ".build/relea
 class Nginx:
     """Debian's nginx in the foreground, ended by its process id."""
 
-    def __init__(self, root, work):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+    def __init__(self, root, work, prefix=(), address="127.0.0.1", certificate=None, http2=False):
+        """Serves root over http, or over https with (certificate, key).
+
+        `prefix` is a command that starts it elsewhere, such as in another network namespace.
+        """
+        self.port = 8080
+        if not prefix:
+            with socket.socket() as probe:
+                probe.bind((address, 0))
+                self.port = probe.getsockname()[1]
+        self.url = f"{'https' if certificate else 'http'}://{address}:{self.port}"
         self.log = os.path.join(work, "access.log")
         configuration = os.path.join(work, "nginx.conf")
+        how = ""
+        if certificate:
+            how = f"ssl_certificate {certificate[0]}; ssl_certificate_key {certificate[1]}; ssl_protocols TLSv1.2 TLSv1.3;"
         with open(configuration, "w") as file:
             file.write(f"""daemon off; master_process off; pid {work}/nginx.pid; error_log {work}/error.log;
 events {{ worker_connections 1024; }}
 http {{ log_format own '$status $body_bytes_sent'; access_log {self.log} own; sendfile on;
         client_body_temp_path {work}/t1; proxy_temp_path {work}/t2; fastcgi_temp_path {work}/t3;
-        uwsgi_temp_path {work}/t4; scgi_temp_path {work}/t5;
-        server {{ listen 127.0.0.1:{self.port}; root {root}; location /missing {{ return 404; }} }} }}
+        uwsgi_temp_path {work}/t4; scgi_temp_path {work}/t5; {how}
+        server {{ listen {address}:{self.port}{" ssl" if certificate else ""}{" http2" if http2 else ""};
+                  root {root}; location /missing {{ return 404; }} }} }}
 """)
         nginx = shutil.which("nginx") or "/usr/sbin/nginx"
-        self.process = subprocess.Popen([nginx, "-c", configuration, "-p", work], stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([*prefix, nginx, "-c", configuration, "-p", work], stderr=subprocess.DEVNULL)
+        # It writes the file after it listens.
         for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
+            if os.path.exists(f"{work}/nginx.pid") and os.path.getsize(f"{work}/nginx.pid"):
                 return
-            except OSError:
-                time.sleep(0.02)
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        self.stop()
         sys.exit("nginx does not start: run Tools/setup")
 
     def bytes_served(self):
@@ -76,10 +88,17 @@ def run(arguments, kill_after=None, **options):
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    _, status, usage = os.wait4(process.pid, 0)
-    wall = time.monotonic() - begin
-    ended.set()
-    watcher.join()
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begin
+    except BaseException:
+        # Interrupted: the command ends with this script.
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        ended.set()
+        watcher.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     return {
         "wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "mib": max(peak[0] / 1024, 0.01),
