@@ -328,10 +328,10 @@ SORTED = ("SELECT key, state, stop_reason, bytes_proven, bytes_total, priority, 
           "FROM content ORDER BY priority DESC, position, id;")
 
 
-def lists(options, work, site):
-    """Lists of a long queue beside the sqlite3 shell on the same store, in turn."""
+def measure_lists(items, rounds, work):
+    """Samples of lists of a long queue and of the sqlite3 shell on the same store, in turn."""
     with open(f"{work}/course.jsonl", "w") as file:
-        for index in range(options.items):
+        for index in range(items):
             file.write(json.dumps({"url": f"http://127.0.0.1:9/lectures/{index:06}.mp4", "title": f"Lecture {index}"}) + "\n")
     store = f"{work}/store"
     run([LECTURECTL, "--store", store, "--quiet", "precache", "--max-attempts", "1", "--deadline", "1s",
@@ -345,15 +345,21 @@ def lists(options, work, site):
     }
     due = subprocess.check_output([*shell, "SELECT key FROM content ORDER BY priority DESC, position, id;"], text=True)
     listed = subprocess.check_output([*ours, "list"], text=True)
-    if [line.split("\t")[0] for line in listed.splitlines()] != due.splitlines():
+    if len(due.splitlines()) != items or [line.split("\t")[0] for line in listed.splitlines()] != due.splitlines():
         sys.exit("list: other lectures, or in another order, than the sqlite3 shell finds")
     rows = {name: [] for name in tools}
-    for _ in range(options.rounds):
+    for _ in range(rounds):
         for name, arguments in tools.items():
             sample = run(arguments)
             if sample["status"] != 0:
                 sys.exit(f"{name}: status {sample['status']}")
             rows[name].append(sample)
+    return rows
+
+
+def lists(options, work, site):
+    """Lists of a long queue beside the sqlite3 shell."""
+    rows = measure_lists(options.items, options.rounds, work)
     table(f"a list of {options.items}, medians of {options.rounds}", rows, "sqlite3, sorted")
     figures = {f"cpu: {name} / sqlite3, sorted": median([a["cpu"] / b["cpu"] for a, b in zip(rows[name], rows["sqlite3, sorted"])])
                for name in ("list", "list --json")}

@@ -186,10 +186,11 @@ def question(number):
             "expiration_date": 1_795_086_400}
 
 
-def posts(options, work):
-    sandbox = Sandbox(work, *[word for index in range(options.count) for word in ("--bytes", f"2000-{index}?licensed")])
+def measure_posts(count, rounds, work):
+    """Samples of renewals beside the same POSTs by curl, in turn, on this machine and 50 ms away."""
+    sandbox = Sandbox(work, *[word for index in range(count) for word in ("--bytes", f"2000-{index}?licensed")])
     rows = collections.defaultdict(list)
-    groups = [range(first, min(first + 10, options.count)) for first in range(0, options.count, 10)]
+    groups = [range(first, min(first + 10, count)) for first in range(0, count, 10)]
     requests = [("items=" + urllib.parse.quote_plus(json.dumps([question(number) for number in group])), [])
                 for group in groups]
     os.mkdir(f"{work}/posts")
@@ -200,7 +201,7 @@ def posts(options, work):
         run([LECTURECTL, "--quiet", "precache", "--jobs", "16", f"{sandbox.url}/course.jsonl"], env=environment(work))
         before, _ = renewals(work)
         for place, habits in (("here", ""), ("50 ms away", "slow:50")):
-            for _ in range(options.rounds):
+            for _ in range(rounds):
                 sandbox.reset()
                 sandbox.drm(content="*", policy={"expiration_in": 172_800})
                 sandbox.drm(habits=habits)
@@ -216,11 +217,15 @@ def posts(options, work):
                 rows[place].append({
                     "curl, requests/s": len(groups) / peer["wall"], "renew, requests/s": len(groups) / ours["wall"],
                     f"wall: renew / curl, {place}": ours["wall"] / peer["wall"], "ratio": peer["wall"] / ours["wall"],
-                    f"CPU us a licence, {place}": ours["cpu"] / options.count * 1e6, "peak MiB": ours["mib"]})
+                    f"CPU us a licence, {place}": ours["cpu"] / count * 1e6, "peak MiB": ours["mib"]})
                 print(place, json.dumps(rows[place][-1]), flush=True)
     finally:
         sandbox.stop()
-    figures = {}
+    return rows
+
+
+def posts(options, work):
+    rows, figures = measure_posts(options.count, options.rounds, work), {}
     for place in rows:
         figures.update({name: median([row[name] for row in rows[place]]) for name in rows[place][0] if place in name})
     print(json.dumps(figures))
@@ -241,23 +246,25 @@ def openssl(algorithm, length):
     return float(last.rstrip("k")) * 1000 / length if SPEED[algorithm] is None else float(last)
 
 
-def verify(options, work):
+def measure_verify(rounds, work, count=40_000, only=None):
+    """Samples of verifications beside `openssl speed`, in turn: theirs and ours per second, in the process and by
+    `--batch` per CPU second, how many cores that kept busy, and its peak in MiB."""
     orders = {name: {"alg": alg, "by": by, "mck": "algebra-01", "policy": {"expiration_count": 3}, "expires_in": 86_400}
               for name, alg, by in (("HS256", "HS256", "secret"), ("ES256", "ES256", "kid"), ("EdDSA", "EdDSA", "kid"),
                                     ("RS256", "RS256", "kid"), ("PS256", "PS256", "kid"), ("ES256, x5c", "ES256", "x5c"),
                                     ("RS256, x5c", "RS256", "x5c"))}
+    orders = {name: order for name, order in orders.items() if only is None or name in only}
     kinds = {"secret": "hs", "kid": "jwks", "x5c": "x5c"}
     tokens = subprocess.run([SANDBOX, "issue", "--dir", f"{work}/trust", "--batch"], text=True, check=True,
                             input="".join(json.dumps(order) + "\n" for order in orders.values()), capture_output=True)
     tokens = dict(zip(orders, tokens.stdout.split()))
     rows = collections.defaultdict(list)
-    for _ in range(options.rounds):
+    for _ in range(rounds):
         for name, order in orders.items():
             kind = kinds[order["by"]]
             theirs = openssl(order["alg"], len(tokens[name].rsplit(".", 1)[0]))
             inside = json.loads(subprocess.run([INSIDE, "verify", f"{work}/trust"], text=True, check=True,
                                                capture_output=True, input=f"{name.replace(', ', '-')} {kind} {tokens[name]}\n").stdout)
-            count = 40_000
             with open(f"{work}/lines", "w") as file:
                 for index in range(count):
                     file.write(json.dumps({"id": index, "token": tokens[name], "trust": kind, "ctx": {}}) + "\n")
@@ -271,7 +278,11 @@ def verify(options, work):
                     sys.exit(f"{name}: status {sample['status']}, or answers that are missing, refused or out of order")
             rows[name].append((theirs, inside["per_cpu_second"], count / sample["cpu"], sample["cpu"] / sample["wall"],
                                sample["mib"]))
-    figures = {}
+    return rows
+
+
+def verify(options, work):
+    rows, figures = measure_verify(options.rounds, work), {}
     for name, samples in rows.items():
         theirs, inside, batch, cores, mib = (median([sample[place] for sample in samples]) for place in range(5))
         # The cost of a token, in units of OpenSSL's cost for its signature alone.

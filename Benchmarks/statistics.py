@@ -298,10 +298,11 @@ def sent(receiver, work, count):
     return {**sample, "requests": sums["requests"]}
 
 
-def posts(options, work):
+def measure_posts(count, rounds, work, limits=(20, 200)):
+    """Samples of reports that are sent one by one, beside curl, and in batches; shares of servers' limits."""
     lines, rows, found = f"{work}/lines", [], {}
     # A session for each report: none waits for another.
-    write_lines(lines, options.count, session=1)
+    write_lines(lines, count, session=1)
     receiver = Receiver(work)
     bodies = list(batches(lines, 1))
     requests = [(body, ["Content-Type: application/json", f"Idempotency-Key: {json.loads(body)['batch_id']}"])
@@ -309,37 +310,42 @@ def posts(options, work):
     os.mkdir(f"{work}/posts")
     theirs = curl_posts(f"{work}/posts/config", receiver.url + LMS, requests)
     try:
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             receiver.reset()
             peer = run(theirs)
-            if peer["status"] != 0 or receiver.summary()["once"] != options.count:
+            if peer["status"] != 0 or receiver.summary()["once"] != count:
                 sys.exit(f"curl: status {peer['status']}, {receiver.summary()}")
             receiver.configure(batch=1)
             store(receiver, work, lines)
-            ours = sent(receiver, work, options.count)
+            ours = sent(receiver, work, count)
             receiver.configure(batch=100)
             store(receiver, work, lines)
-            batch = sent(receiver, work, options.count)
+            batch = sent(receiver, work, count)
             rows.append({
-                "curl, 1/s": options.count / peer["wall"], "lms send, 1/s": options.count / ours["wall"],
+                "curl, 1/s": count / peer["wall"], "lms send, 1/s": count / ours["wall"],
                 "wall: curl / lms send": peer["wall"] / ours["wall"], "wall: lms send / curl": ours["wall"] / peer["wall"],
-                "CPU us, curl": peer["cpu"] / options.count * 1e6, "CPU us, single": ours["cpu"] / options.count * 1e6,
-                "CPU us a report, batches of 100": batch["cpu"] / options.count * 1e6, "peak MiB": ours["mib"]})
+                "CPU us, curl": peer["cpu"] / count * 1e6, "CPU us, single": ours["cpu"] / count * 1e6,
+                "CPU us a report, batches of 100": batch["cpu"] / count * 1e6, "peak MiB": ours["mib"]})
             print(json.dumps(rows[-1]), flush=True)
         # What a server permits, and how much of that is used; what is refused shows the price of finding it.
-        for limit in (20, 200):
+        for limit in limits:
             receiver.configure(batch=1)
-            count = min(options.count, limit * 15)
-            with open(lines) as source, open(f"{lines}.part", "w") as part:
-                part.writelines(line for line, _ in zip(source, range(count)))
+            part = min(count, limit * 15)
+            with open(lines) as source, open(f"{lines}.part", "w") as file:
+                file.writelines(line for line, _ in zip(source, range(part)))
             store(receiver, work, f"{lines}.part")
             receiver.habits(f"limit:{limit}")
-            sample = sent(receiver, work, count)
-            found[f"limit:{limit}: unused share"] = 1 - count / sample["wall"] / limit
-            found[f"limit:{limit}: refused share"] = sample["requests"] / count - 1
+            sample = sent(receiver, work, part)
+            found[f"limit:{limit}: unused share"] = 1 - part / sample["wall"] / limit
+            found[f"limit:{limit}: refused share"] = sample["requests"] / part - 1
             print(json.dumps(found), flush=True)
     finally:
         receiver.stop()
+    return rows, found
+
+
+def posts(options, work):
+    rows, found = measure_posts(options.count, options.rounds, work)
     figures = {name: median([row[name] for row in rows]) for name in rows[0]}
     print(json.dumps({**figures, **found}))
     hold("reports-posts", {**figures, **found})
