@@ -243,7 +243,8 @@ class Files:
         for number in range(rounds):
             for name in turn(tools, number):
                 clear(f"{self.work}/out/files")
-                shutil.rmtree(f"{self.work}/out/store", ignore_errors=True)
+                if os.path.isdir(f"{self.work}/out/store"):
+                    clear(f"{self.work}/out/store")
                 sample = run(tools[name], env=environment(self.work))
                 require(sample, name)
                 self.require_all(name)

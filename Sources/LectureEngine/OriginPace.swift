@@ -44,6 +44,11 @@ struct OriginPace: Hashable {
     /// A window that was found in an earlier run. It is steady: it is stored when the origin asks to wait.
     mutating func restore(limit: Int) { (window, isRestored) = (max(1, limit), true) }
 
+    /// The window gets its maximum, unless it was found already.
+    mutating func widen(_ rules: OriginPacer.Rules) {
+        if lastOfWindow == 0, !isRestored { window = rules.window.maximum }
+    }
+
     /// The origin has served a request.
     mutating func served(_ rules: OriginPacer.Rules, at boot: BootInstant) {
         if perSecond.isInfinite {

@@ -214,6 +214,9 @@ package struct OriginPacer: Hashable, Sendable {
         othersOverloads = others.overloads
     }
 
+    /// As many requests as the rules allow may run at once, unless an overload has shown how many the origin can serve.
+    package mutating func widen() { pace.widen(rules) }
+
     /// Forgets all running requests; their ends will not be reported.
     package mutating func forgetRunning() {
         running = [:]

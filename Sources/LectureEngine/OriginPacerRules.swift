@@ -32,6 +32,9 @@ extension OriginPacer {
         package var perHost: Int
         /// Requests at once to all origins, at least 1.
         package var total: Int
+        /// Requests at once to an origin that carries them as streams of one connection; not fewer than the window's
+        /// maximum.
+        package var streams = 0
 
         /// Creates rules.
         ///
@@ -47,6 +50,14 @@ extension OriginPacer {
             (self.window, self.rate, self.breaker) = (window, rate, breaker)
             (self.perHost, self.total) = (max(1, perHost), max(1, total))
         }
+    }
+
+    /// How a request travels.
+    package enum Carrier: Hashable, Sendable {
+        /// On a connection of its own.
+        case connection
+        /// As a stream of a connection, if the origin takes several on one (RFC 9113 section 5).
+        case stream
     }
 
     /// How many requests run at once: one more after a whole window of answers, half after an overload; see
@@ -69,6 +80,13 @@ extension OriginPacer {
         ///   - halvedBy: what halves it.
         package init(initial: Int, maximum: Int, halvedBy: Set<Outcome>) {
             (self.initial, self.maximum, self.halvedBy) = (max(1, initial), max(1, maximum), halvedBy)
+        }
+
+        /// The same for an origin that carries requests as streams.
+        func carrying(streams: Int) -> Self {
+            var window = self
+            window.maximum = max(maximum, streams)
+            return window
         }
 
         /// A window that never changes.

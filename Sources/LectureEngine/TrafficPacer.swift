@@ -2,14 +2,26 @@ package import LectureFormats
 package import LectureModel
 
 /// Paces one kind of traffic: an ``OriginPacer`` for each origin, and bounds for each host and in all.
+///
+/// What a host has to bear are connections. An origin that takes many requests on one of them gets more at once, and
+/// those are not counted for its host.
 package struct TrafficPacer: Hashable, Sendable {
+    /// A request that runs.
+    private struct Running: Hashable {
+        let origin: Origin
+        let isStream: Bool
+    }
+
     /// The rules for each origin, and the bounds. Lower bounds end nothing that runs.
     package var rules: OriginPacer.Rules {
-        didSet { for origin in Array(pacers.keys) { pacers[origin]?.rules = rules } }
+        didSet { for origin in Array(pacers.keys) { updateRules(of: origin) } }
     }
     private var pacers: [Origin: OriginPacer] = [:]
-    private var running: [TransferID: Origin] = [:]
+    private var running: [TransferID: Running] = [:]
+    /// Connections.
     private var runningByHost: [String: Int] = [:]
+    /// Origins that have answered over a connection which carries streams.
+    private var multiplexed: Set<Origin> = []
 
     /// Creates a pacer without any known origins.
     ///
@@ -22,7 +34,28 @@ package struct TrafficPacer: Hashable, Sendable {
     ///
     /// - Parameter origin: the origin.
     /// - Returns: the pacer of a new one when nothing is.
-    package subscript(origin: Origin) -> OriginPacer { pacers[origin] ?? OriginPacer(rules) }
+    package subscript(origin: Origin) -> OriginPacer { pacers[origin] ?? OriginPacer(rules(of: origin)) }
+
+    private func rules(of origin: Origin) -> OriginPacer.Rules {
+        guard multiplexed.contains(origin) else { return rules }
+        var rules = rules
+        rules.window = rules.window.carrying(streams: rules.streams)
+        return rules
+    }
+
+    private mutating func updateRules(of origin: Origin) {
+        let rules = rules(of: origin)
+        pacers[origin]?.rules = rules
+    }
+
+    private mutating func change(_ origin: Origin, _ body: (inout OriginPacer) -> Void) {
+        let rules = rules(of: origin)
+        body(&pacers[origin, default: OriginPacer(rules)])
+    }
+
+    private func isStream(_ carrier: OriginPacer.Carrier, of origin: Origin) -> Bool {
+        carrier == .stream && multiplexed.contains(origin)
+    }
 
     /// How many requests run in all.
     package var runningCount: Int { running.count }
@@ -31,11 +64,13 @@ package struct TrafficPacer: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - origin: where to.
+    ///   - carrier: how it would travel.
     ///   - boot: the boot clock.
     ///   - others: what the other kinds of traffic do.
     /// - Returns: yes, or what it must wait for.
     package func admission(
-        _ origin: Origin, at boot: BootInstant, besides others: OriginBudgets = OriginBudgets()
+        _ origin: Origin, by carrier: OriginPacer.Carrier = .connection, at boot: BootInstant,
+        besides others: OriginBudgets = OriginBudgets()
     ) -> OriginPacer.Admission {
         let admission = self[origin].admission(at: boot, besides: others[origin])
         switch admission {
@@ -43,6 +78,7 @@ package struct TrafficPacer: Hashable, Sendable {
         case .yes, .later, .busy: break
         }
         if running.count >= rules.total { return .busy(.total) }
+        if isStream(carrier, of: origin) { return admission }
         return runningByHost[origin.host, default: 0] >= rules.perHost ? .busy(.host) : admission
     }
 
@@ -58,11 +94,28 @@ package struct TrafficPacer: Hashable, Sendable {
     /// - Parameters:
     ///   - id: its number on the transport.
     ///   - origin: where to.
+    ///   - carrier: how it travels.
     ///   - boot: the boot clock.
-    package mutating func started(_ id: TransferID, at origin: Origin, boot: BootInstant) {
-        pacers[origin, default: OriginPacer(rules)].started(id, at: boot)
-        running[id] = origin
-        runningByHost[origin.host, default: 0] += 1
+    package mutating func started(
+        _ id: TransferID, at origin: Origin, by carrier: OriginPacer.Carrier = .connection, boot: BootInstant
+    ) {
+        change(origin) { $0.started(id, at: boot) }
+        let isStream = isStream(carrier, of: origin)
+        running[id] = Running(origin: origin, isStream: isStream)
+        if !isStream { runningByHost[origin.host, default: 0] += 1 }
+    }
+
+    /// An origin has answered. One that carries streams says itself how many it takes (SETTINGS_MAX_CONCURRENT_STREAMS),
+    /// which the transport respects: it gets as many as there may be at once, unless it was overloaded before.
+    ///
+    /// - Parameters:
+    ///   - origin: which one.
+    ///   - carriesStreams: whether over a connection that carries streams. It applies to the requests that start next.
+    package mutating func answered(_ origin: Origin, carriesStreams: Bool) {
+        guard multiplexed.contains(origin) != carriesStreams else { return }
+        if carriesStreams { multiplexed.insert(origin) } else { multiplexed.remove(origin) }
+        updateRules(of: origin)
+        if carriesStreams { pacers[origin]?.widen() }
     }
 
     /// A request ended. Unknown ones are ignored.
@@ -74,9 +127,12 @@ package struct TrafficPacer: Hashable, Sendable {
     ///   - random: a uniformly random number.
     package mutating func ended(_ id: TransferID, _ outcome: OriginPacer.Outcome, at boot: BootInstant, random: UInt64)
     {
-        guard let origin = running.removeValue(forKey: id) else { return }
-        let onHost = runningByHost[origin.host, default: 1] - 1
-        runningByHost[origin.host] = onHost > 0 ? onHost : nil
+        guard let request = running.removeValue(forKey: id) else { return }
+        let origin = request.origin
+        if !request.isStream {
+            let onHost = runningByHost[origin.host, default: 1] - 1
+            runningByHost[origin.host] = onHost > 0 ? onHost : nil
+        }
         pacers[origin]?.ended(id, outcome, at: boot, random: random)
     }
 
@@ -90,7 +146,7 @@ package struct TrafficPacer: Hashable, Sendable {
         let share = others[origin]
         // An overload of before its first request here is not news later.
         guard share.overloads > 0 || pacers[origin] != nil else { return }
-        pacers[origin, default: OriginPacer(rules)].respect(share, at: boot)
+        change(origin) { $0.respect(share, at: boot) }
     }
 
     /// Forgets all running requests; their ends will not be reported.
@@ -109,8 +165,10 @@ package struct TrafficPacer: Hashable, Sendable {
     ///   - now: the wall clock.
     ///   - boot: the boot clock.
     package mutating func wait(_ origin: Origin, for delay: Duration, now: Timestamp, boot: BootInstant) {
-        pacers[origin, default: OriginPacer(rules)].wait(for: delay, at: boot)
-        pacers[origin]?.recordWaits(now: now, boot: boot)
+        change(origin) { pacer in
+            pacer.wait(for: delay, at: boot)
+            pacer.recordWaits(now: now, boot: boot)
+        }
     }
 
     /// Resets how often breakers have opened; waits stay.
@@ -129,6 +187,6 @@ package struct TrafficPacer: Hashable, Sendable {
     package mutating func restore(
         _ origin: Origin, limit: Int, wait: RetryWait?, now: Timestamp, boot: BootInstant
     ) {
-        pacers[origin, default: OriginPacer(rules)].restore(limit: limit, wait: wait, now: now, boot: boot)
+        change(origin) { $0.restore(limit: limit, wait: wait, now: now, boot: boot) }
     }
 }

@@ -190,6 +190,15 @@ import Testing
         #expect(trial.progressed(totalBytes: 255 * mebibyte, at: at(1)) == .openAnother)
     }
 
+    @Test func `It is worthwhile while ten windows are missing`() {
+        var trial = RangeTrial(limit: 4, at: at(0))
+        #expect(trial.worthwhileBytes == 0)
+        #expect(trial.progressed(totalBytes: 40 * mebibyte, at: at(2)) == .openAnother)
+        #expect(trial.worthwhileBytes == Double(200 * mebibyte))
+        trial.openFailed()
+        #expect(trial.worthwhileBytes == 0)
+    }
+
     @Test func `At the limit, and after a failed connect, nothing is tried`() {
         var full = RangeTrial(connections: 2, limit: 2, at: at(0))
         #expect(full.isDone)

@@ -13,7 +13,7 @@ import Testing
 
     private func origin(_ url: String = "http://a/") throws -> Origin { try Origin(url: url) }
 
-    private func rules(perOrigin: Int = 16, perHost: Int = 16, total: Int = 64) -> OriginPacer.Rules {
+    private func rules(perOrigin: Int = 16, perHost: Int = 16, total: Int = 100) -> OriginPacer.Rules {
         var rules = DownloadSettings().pacing
         (rules.window.maximum, rules.perHost, rules.total) = (perOrigin, perHost, total)
         return rules
@@ -28,13 +28,17 @@ import Testing
 
         init(_ rules: OriginPacer.Rules, at now: BootInstant) { (pacer, self.now) = (TrafficPacer(rules), now) }
 
-        func admission(_ origin: Origin) -> OriginPacer.Admission { pacer.admission(origin, at: now) }
+        func admission(
+            _ origin: Origin, by carrier: OriginPacer.Carrier = .connection
+        ) -> OriginPacer.Admission {
+            pacer.admission(origin, by: carrier, at: now)
+        }
 
         func count(_ origin: Origin) -> Int { running[origin]?.count ?? 0 }
 
-        mutating func start(_ origin: Origin) {
+        mutating func start(_ origin: Origin, by carrier: OriginPacer.Carrier = .connection) {
             last += 1
-            pacer.started(TransferID(last), at: origin, boot: now)
+            pacer.started(TransferID(last), at: origin, by: carrier, boot: now)
             running[origin, default: []].append(TransferID(last))
         }
 
@@ -45,9 +49,9 @@ import Testing
         }
 
         /// Starts as many as are admitted; returns how many.
-        mutating func fill(_ origin: Origin) -> Int {
+        mutating func fill(_ origin: Origin, by carrier: OriginPacer.Carrier = .connection) -> Int {
             let before = count(origin)
-            while admission(origin) == .yes { start(origin) }
+            while admission(origin, by: carrier) == .yes { start(origin, by: carrier) }
             return count(origin) - before
         }
     }
@@ -61,11 +65,44 @@ import Testing
         #expect(settings.pacing == rules() && settings.pacing.window.initial == 4)
         settings.connections = 7
         settings.connectionsPerHost = 6
-        settings.jobs = 80
-        #expect(settings.pacing.window.initial == 7 && settings.pacing.window.maximum == 6)
+        #expect(settings.pacing.window.initial == 7)
+        settings.jobs = 180
+        #expect(settings.pacing.window.initial == 180 && settings.pacing.window.maximum == 6)
         #expect(settings.pacing.window.halvedBy == [.overloaded] && settings.pacing.window.doublesAtFirst)
-        #expect(settings.pacing.perHost == 6 && settings.pacing.total == 80)
+        #expect(settings.pacing.perHost == 6 && settings.pacing.total == 180 && settings.pacing.streams == 100)
         #expect(settings.pacing.rate == nil && settings.pacing.breaker == nil)
+    }
+
+    @Test func `Streams of one connection are not counted as connections`() throws {
+        var transfers = transfers()
+        let (origin, other) = (try origin("https://a/"), try self.origin("https://a:8443/"))
+        // Unknown yet: each might need a connection.
+        #expect(transfers.fill(origin, by: .stream) == 4)
+        for _ in 0..<4 { transfers.end(origin, .served) }
+        transfers.pacer.answered(origin, carriesStreams: true)
+        #expect(transfers.fill(origin, by: .stream) == 100)
+        #expect(transfers.admission(origin, by: .stream) == .busy(.total))
+        // The host has no connection but that one: another of its origins may have its own.
+        for _ in 0..<30 { transfers.end(origin, .neutral) }
+        #expect(transfers.fill(other) == 4)
+        // A large file takes a connection, of which the host has a bound.
+        for _ in 0..<4 { transfers.end(other, .served) }
+        #expect(transfers.fill(origin) == 16)
+        #expect(transfers.admission(origin) == .busy(.host) && transfers.admission(origin, by: .stream) == .yes)
+        // Over HTTP/1.1 again, nothing starts until there are fewer than the bound.
+        transfers.pacer.answered(origin, carriesStreams: false)
+        #expect(transfers.admission(origin, by: .stream) == .busy(.host))
+        while transfers.count(origin) > 15 { transfers.end(origin, .neutral) }
+        #expect(transfers.admission(origin, by: .stream) == .yes)
+    }
+
+    @Test func `A server that was overloaded does not get all streams at once`() throws {
+        var transfers = transfers()
+        let origin = try origin("https://a/")
+        _ = transfers.fill(origin, by: .stream)
+        transfers.end(origin, .overloaded)
+        transfers.pacer.answered(origin, carriesStreams: true)
+        #expect(transfers.pacer[origin].limit == 2)
     }
 
     @Test func `An origin starts at four, and at twice as many after a window of successes`() throws {

@@ -37,11 +37,11 @@ extension DownloadMachine {
     /// Has each item do what is next, unless it is occupied.
     private mutating func advance(_ step: inout Step<Self>) throws {
         // A server that has no place for one has none for the next: within a step nothing ends.
-        var busy: Set<Origin> = []
+        var busy: Set<Server> = []
         for id in inOrder {
             guard isOccupied(id, busy, at: step.boot) else {
                 try withItem(id, &step) { try $0.advance() }
-                if let origin = shared.items[id]?.work.busyServer { busy.insert(origin) }
+                if let server = shared.items[id]?.work.busyServer { busy.insert(server) }
                 continue
             }
             #if DEBUG
@@ -54,9 +54,9 @@ extension DownloadMachine {
         }
     }
 
-    private func isOccupied(_ id: ContentID, _ busy: Set<Origin>, at boot: BootInstant) -> Bool {
+    private func isOccupied(_ id: ContentID, _ busy: Set<Server>, at boot: BootInstant) -> Bool {
         guard let work = shared.items[id]?.work else { return false }
-        if let origin = work.busyServer, busy.contains(origin) { return true }
+        if let server = work.busyServer, busy.contains(server) { return true }
         return work.isOccupied(shared.settings, at: boot)
     }
 

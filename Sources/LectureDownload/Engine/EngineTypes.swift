@@ -45,6 +45,8 @@ package struct DownloadSettings: Sendable {
 
     /// How many transfers a server may have at first.
     static let initialTransfers = 4
+    /// How many transfers may share one connection: what every server should allow (RFC 9113 section 6.5.2).
+    static let streams = 100
 
     /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
     /// trusts the length.
@@ -52,15 +54,17 @@ package struct DownloadSettings: Sendable {
         trustsLength || resource.entityTag != nil || resource.lastModified != nil || resource.expectedSHA256 != nil
     }
 
-    /// Transfers at once for one server, for one host, and in all. A number of connections that the user set applies
-    /// from the start. How often a failed transfer is repeated depends on its item, so there is no breaker.
+    /// Transfers at once for one server, for one host, and in all. A number of jobs or connections that the user set
+    /// applies from the start. How often a failed transfer is repeated depends on its item, so there is no breaker.
     var pacing: OriginPacer.Rules {
         var window = OriginPacer.Window(
-            initial: max(Self.initialTransfers, connections ?? 0), maximum: connectionsPerHost,
+            initial: max(Self.initialTransfers, jobs, connections ?? 0), maximum: connectionsPerHost,
             halvedBy: [.overloaded])
         window.doublesAtFirst = true
-        return OriginPacer.Rules(
-            window: window, perHost: connectionsPerHost, total: max(64, jobs, connectionsPerHost))
+        var rules = OriginPacer.Rules(
+            window: window, perHost: connectionsPerHost, total: max(Self.streams, jobs, connectionsPerHost))
+        rules.streams = Self.streams
+        return rules
     }
 }
 
@@ -148,6 +152,8 @@ package struct TransferReport: Sendable {
     package var handedOver: UInt64
     /// Whether the object's last byte was received.
     package var reachedEnd: Bool
+    /// Whether it was answered over HTTP/2.
+    package var isHTTP2 = false
     /// The body of a descriptor, or of a gateway's refusal.
     package var document: [UInt8]?
     /// The partial chunk, for the transfer that continues it.

@@ -63,7 +63,8 @@ extension ItemStep {
         let redirect = item.loader.redirect
         let url = redirect?.url ?? item.record.content.sourceURL
         let origin = try originOf(url)
-        guard mayStart(origin) else {
+        let allowsHTTP2 = shared.transfers.servers.usesHTTP2(origin)
+        guard mayStart(origin, allowsHTTP2: allowsHTTP2) else {
             return try waitForOrigin(origin)
         }
         let id = step.newTransfer()
@@ -78,7 +79,7 @@ extension ItemStep {
         var request = TransferRequest(id: id, url: url, sink: sink)
         request.headers = try redirect?.fields ?? item.record.requestFields(isFirstContact: true, to: nil)
         request.stallTimeout = settings.stallTimeout
-        request.allowsHTTP2 = shared.transfers.servers.usesHTTP2(origin)
+        request.allowsHTTP2 = allowsHTTP2
         start(
             request, sink, resource: nil, lease: nil, origin: origin, route: redirect?.route, from: 0,
             count: nil)
@@ -93,7 +94,9 @@ extension ItemStep {
         }
         if try endsUnasked(resource, url: choice.url) { return false }
         let origin = try originOf(choice.url)
-        guard mayStart(origin) else {
+        let allowsHTTP2 =
+            item[resource].record.allowsHTTP2(settings) && shared.transfers.servers.usesHTTP2(origin)
+        guard mayStart(origin, allowsHTTP2: allowsHTTP2) else {
             if !item.hasTransfers { try waitForOrigin(origin) }
             return false
         }
@@ -120,8 +123,7 @@ extension ItemStep {
             try opened.redirect?.fields ?? item.record.requestFields(isFirstContact: isFirstContact, to: origin)
         request.rateLimit = settings.rateLimitPerItem
         request.stallTimeout = settings.stallTimeout
-        request.allowsHTTP2 =
-            item[resource].record.allowsHTTP2(settings) && shared.transfers.servers.usesHTTP2(origin)
+        request.allowsHTTP2 = allowsHTTP2
         start(
             request, opened.sink, resource: resource, lease: opened.lease, origin: origin,
             route: opened.redirect?.route, from: plan.start, count: plan.border.map { $0 - plan.start })
@@ -168,10 +170,11 @@ extension ItemStep {
     // MARK: Servers
 
     /// Whether one more transfer may start at a server; if not, the item is blocked.
-    private mutating func mayStart(_ origin: Origin) -> Bool {
-        switch shared.transfers.admission(origin, &step) {
+    private mutating func mayStart(_ origin: Origin, allowsHTTP2: Bool) -> Bool {
+        let server = Server(origin: origin, carrier: allowsHTTP2 ? .stream : .connection)
+        switch shared.transfers.admission(server, &step) {
         case .yes: return true
-        case .busy: item.obstacle = .busy(origin)
+        case .busy: item.obstacle = .busy(server)
         case .later, .waiting, .broken: item.obstacle = .other
         }
         return false

@@ -35,6 +35,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     private struct Body {
         var verdict: ResponseVerdict?
         var status: Int?
+        var isHTTP2 = false
         var cause = TransferReport.Cause.none
         var offset: UInt64
         var end: UInt64?
@@ -158,7 +159,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             verdict = .noRanges(plan)
         }
         body.verdict = verdict
-        body.status = head.status
+        (body.status, body.isHTTP2) = (head.status, head.isHTTP2)
         let accepted = accept(verdict)
         if !accepted, body.cause == .none { body.cause = .refusedHead }
         post(.head(id, verdict, status: head.status))
@@ -370,7 +371,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
                 TransferReport(
                     outcome: outcome, verdict: body.verdict, status: body.status, cause: body.cause,
                     position: body.offset, handedOver: handedOver, reachedEnd: reachedEnd,
-                    document: body.isDocument ? body.document : nil, remainder: remainder)))
+                    isHTTP2: body.isHTTP2, document: body.isDocument ? body.document : nil, remainder: remainder)))
         // After the report: what the flush brings finds a transfer that has ended.
         if body.hasUnflushed { part?.flush() }
     }

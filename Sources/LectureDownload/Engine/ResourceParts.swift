@@ -103,7 +103,7 @@ struct Connections: Sendable, Equatable {
         case .none: break
         case .openAnother:
             // With less than this left, a new connection would hardly pay off.
-            if missing() > 4 * RangeTrial.windowBytes {
+            if Double(missing()) > max(trial.worthwhileBytes, 4 * Double(RangeTrial.windowBytes)) {
                 allowed = min(limit, running + 1)
             } else {
                 trial.openFailed()

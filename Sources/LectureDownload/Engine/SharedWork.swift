@@ -87,7 +87,7 @@ struct RunningTransfers: Sendable {
     mutating func started(_ transfer: TransferWork) {
         let speed = TransferSpeed(position: transfer.span.start, at: transfer.startedBoot)
         running[transfer.id] = Running(transfer: transfer, speed: speed)
-        pacer.started(transfer.id, at: transfer.origin, boot: transfer.startedBoot)
+        pacer.started(transfer.id, at: transfer.origin, by: transfer.carrier, boot: transfer.startedBoot)
     }
 
     /// One is over; returns it, once.
@@ -99,7 +99,8 @@ struct RunningTransfers: Sendable {
     }
 
     private mutating func recordHTTP2(of transfer: TransferWork, _ report: TransferReport) {
-        guard transfer.usesHTTP2 else { return }
+        guard transfer.carrier == .stream else { return }
+        if report.status != nil { pacer.answered(transfer.origin, carriesStreams: report.isHTTP2) }
         if report.verdict == .retry(ResponseJudge.unframed) { return servers.http2Failed(at: transfer.origin) }
         if case .failed(let curl, _) = report.outcome.end, RetryTable.mayBeHTTP2(transfer: curl) {
             servers.streamBroke(at: transfer.origin)
@@ -145,7 +146,8 @@ struct RunningTransfers: Sendable {
     }
 
     /// Whether one more may start at a server. What the store has about the server is looked up once.
-    mutating func admission(_ origin: Origin, _ step: inout Step<DownloadMachine>) -> OriginPacer.Admission {
+    mutating func admission(_ server: Server, _ step: inout Step<DownloadMachine>) -> OriginPacer.Admission {
+        let origin = server.origin
         if knownOrigins.insert(origin).inserted, let stored = (try? step.store.index.servers.origin(origin.text)) ?? nil
         {
             // Waits survive a restart, and a wall clock that was set back during the wait.
@@ -153,7 +155,7 @@ struct RunningTransfers: Sendable {
             pacer.restore(origin, limit: stored.limit, wait: wait, now: step.now, boot: step.boot)
         }
         pacer.respect(step.others, at: origin, boot: step.boot)
-        let admission = pacer.admission(origin, at: step.boot, besides: step.others)
+        let admission = pacer.admission(origin, by: server.carrier, at: step.boot, besides: step.others)
         if admission == .busy(.budget) { step.waitsForOthers = true }
         return admission
     }

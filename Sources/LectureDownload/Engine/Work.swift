@@ -39,11 +39,11 @@ struct ItemWork: Sendable {
 
     /// The server that has no place for its first request. Nil where another one may serve it as well: which one is
     /// asked may change with time.
-    var busyServer: Origin? {
-        guard course == .working, case .busy(let origin) = obstacle,
+    var busyServer: Server? {
+        guard course == .working, case .busy(let server) = obstacle,
             resources.allSatisfy({ $0.machine.isProbing && $0.sinks.isEmpty && !$0.sources.hasChoice })
         else { return nil }
-        return origin
+        return server
     }
 
     /// Something was reported of it: it may want another server now.
@@ -161,12 +161,18 @@ struct ItemWork: Sendable {
     }
 }
 
+/// Where a transfer would go, and how.
+struct Server: Hashable {
+    let origin: Origin
+    let carrier: OriginPacer.Carrier
+}
+
 /// What keeps an item from starting a transfer.
 enum Obstacle: Hashable {
     /// Nothing, or it was not tried.
     case none
     /// The server has as many requests as it may have.
-    case busy(Origin)
+    case busy(Server)
     /// The server asked to wait, or the licence is not granted.
     case other
 }
@@ -344,13 +350,13 @@ final class TransferWork: Sendable {
     let span: TransferSpan
     let startedAt: Timestamp
     let startedBoot: BootInstant
-    let usesHTTP2: Bool
+    let carrier: OriginPacer.Carrier
 
     init(
         _ request: TransferRequest, claim: ContentLease, resource: PartToken?, sink: RangeSink, lease: URLLeaseID?,
         origin: Origin, route: Route, span: TransferSpan, _ step: Step<DownloadMachine>
     ) {
-        (id, usesHTTP2) = (request.id, request.allowsHTTP2)
+        (id, carrier) = (request.id, request.allowsHTTP2 ? .stream : .connection)
         (self.claim, self.resource, self.sink, self.lease) = (claim, resource, sink, lease)
         (self.origin, self.route, self.span) = (origin, route, span)
         (startedAt, startedBoot) = (step.now, step.boot)

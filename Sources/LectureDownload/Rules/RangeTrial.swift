@@ -73,6 +73,14 @@ package struct RangeTrial: Hashable, Sendable {
         windowFirstByte = totalBytes
     }
 
+    /// How many bytes should be missing for one more connection to pay off: those of ten windows at the present
+    /// throughput. A trial that does not help costs the bytes that are on their way on the connection that is closed,
+    /// and the time in which the other one takes its share again.
+    package var worthwhileBytes: Double {
+        guard case .opening(let baseline) = phase else { return 0 }
+        return baseline * Self.windowDuration.secondsDouble * 10
+    }
+
     /// Whether the trial is over.
     package var isDone: Bool { phase == .done }
 
