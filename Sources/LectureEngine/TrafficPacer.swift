@@ -105,8 +105,9 @@ package struct TrafficPacer: Hashable, Sendable {
         if !isStream { runningByHost[origin.host, default: 0] += 1 }
     }
 
-    /// An origin has answered. One that carries streams says itself how many it takes (SETTINGS_MAX_CONCURRENT_STREAMS),
-    /// which the transport respects: it gets as many as there may be at once, unless it was overloaded before.
+    /// An origin has answered. One that carries streams says itself how many it takes, which the transport respects
+    /// (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2): it gets as many as there may be at once, unless it was
+    /// overloaded before.
     ///
     /// - Parameters:
     ///   - origin: which one.

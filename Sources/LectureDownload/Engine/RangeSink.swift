@@ -34,8 +34,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// What only the transport's thread touches.
     private struct Body {
         var verdict: ResponseVerdict?
-        var status: Int?
-        var isHTTP2 = false
+        var answer: (status: Int, isHTTP2: Bool)?
         var cause = TransferReport.Cause.none
         var offset: UInt64
         var end: UInt64?
@@ -159,7 +158,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             verdict = .noRanges(plan)
         }
         body.verdict = verdict
-        (body.status, body.isHTTP2) = (head.status, head.isHTTP2)
+        body.answer = (head.status, head.isHTTP2)
         let accepted = accept(verdict)
         if !accepted, body.cause == .none { body.cause = .refusedHead }
         post(.head(id, verdict, status: head.status))
@@ -369,9 +368,10 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             .ended(
                 id,
                 TransferReport(
-                    outcome: outcome, verdict: body.verdict, status: body.status, cause: body.cause,
+                    outcome: outcome, verdict: body.verdict, status: body.answer?.status, cause: body.cause,
                     position: body.offset, handedOver: handedOver, reachedEnd: reachedEnd,
-                    isHTTP2: body.isHTTP2, document: body.isDocument ? body.document : nil, remainder: remainder)))
+                    isHTTP2: body.answer?.isHTTP2 ?? false, document: body.isDocument ? body.document : nil,
+                    remainder: remainder)))
         // After the report: what the flush brings finds a transfer that has ended.
         if body.hasUnflushed { part?.flush() }
     }
