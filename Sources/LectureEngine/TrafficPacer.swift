@@ -106,8 +106,8 @@ package struct TrafficPacer: Hashable, Sendable {
     }
 
     /// An origin has answered. One that carries streams says itself how many it takes, which the transport respects
-    /// (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2): it gets as many as there may be at once, unless it was
-    /// overloaded before.
+    /// (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2). So it gets as many as there may be at once, unless it
+    /// was overloaded before.
     ///
     /// - Parameters:
     ///   - origin: which one.
