@@ -39,10 +39,11 @@ package final class DiskBudget: Sendable {
     /// run far ahead of the journal.
     package static let unsyncedBytes: UInt64 = 16 << 20
 
-    /// How many written bytes are synced together when they arrive fast, and after ``groupTime`` when they do not.
+    /// How many written bytes are synced together: this many at once, or fewer when they arrive in more than
+    /// ``groupTime``.
     static let groupBytes = (fast: unsyncedBytes / 2, slow: unsyncedBytes / 4)
     /// How long a group may be filled beyond what is worth a sync.
-    static let groupTime = Duration.milliseconds(100)
+    let groupTime: Duration
 
     private let blocksPerFile: Int
     private let blocks: Int
@@ -53,7 +54,9 @@ package final class DiskBudget: Sendable {
     /// - Parameters:
     ///   - blocksPerFile: how many blocks of one file may wait.
     ///   - blocks: how many blocks of all files may wait.
-    package init(blocksPerFile: Int = 4, blocks: Int = 48) {
+    ///   - groupTime: how long a group may be filled beyond what is worth a sync.
+    package init(blocksPerFile: Int = 4, blocks: Int = 48, groupTime: Duration = .milliseconds(100)) {
+        self.groupTime = groupTime
         self.blocksPerFile = max(1, blocksPerFile)
         self.blocks = max(1, blocks)
     }

@@ -412,7 +412,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private var isSyncDue: Bool {
         guard let body, body.writtenBytes >= DiskBudget.groupBytes.slow else { return false }
         return body.writtenBytes >= DiskBudget.groupBytes.fast
-            || body.groupStart.duration(to: .now) >= DiskBudget.groupTime
+            || body.groupStart.duration(to: .now) >= budget.groupTime
     }
 
     private func syncWritten() {

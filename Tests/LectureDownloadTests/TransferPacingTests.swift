@@ -238,6 +238,16 @@ import Testing
         #expect(pacer[origin].limit == 1)
     }
 
+    @Test func `While handshakes fail, requests do not wait for one another's connection`() throws {
+        var traits = OriginTraits()
+        let (origin, other) = (try origin("https://a/"), try self.origin("https://b/"))
+        traits.handshakeFailed(at: origin)
+        #expect(!traits.usesHTTP2(origin) && traits.usesHTTP2(other))
+        traits.answered(origin)
+        #expect(traits.usesHTTP2(origin))
+        #expect(RetryTable.isHandshake(transfer: 60) && !RetryTable.isHandshake(transfer: 7))
+    }
+
     @Test func `Whatever happens, the counts add up and no limit is broken`() throws {
         var random = SeededGenerator(seed: 4)
         let limits = rules(perOrigin: 8, perHost: 10, total: 12)

@@ -155,8 +155,8 @@ private final class Tally: @unchecked Sendable {
 }
 
 /// The loss from a kill is bounded by the bytes that may be written and not yet durable.
-struct UnsyncedBoundTests {
-    @Test func `A file accepts no more once eight MiB are written and not durable`() {
+@Suite(.timeLimit(.minutes(1))) struct UnsyncedBoundTests {
+    @Test func `A file accepts no more once sixteen MiB are written and not durable`() {
         let budget = DiskBudget()
         let account = budget.open()
         budget.wrote(DiskBudget.unsyncedBytes - 1, account)
@@ -180,16 +180,18 @@ struct UnsyncedBoundTests {
         budget.close(account)
     }
 
-    @Test func `Four MiB are synced without a request`() async throws {
-        let store = try TestStore()
+    /// Four MiB are worth a sync; those that arrive fast are synced eight at a time.
+    @Test(arguments: [(Duration.zero, 4), (.seconds(3600), 8)])
+    func `What is written is synced without a request`(time: Duration, count: Int) async throws {
+        let store = try TestStore(budget: DiskBudget(blocksPerFile: 16, groupTime: time))
         let part = store.make()
-        part.file.open(plan(8 << 20, chunk: 1 << 20))
+        part.file.open(plan(16 << 20, chunk: 1 << 20))
         try await part.expectOpened()
-        for index in 0..<4 {
+        for index in 0..<count {
             let block = filled(sample(1 << 20), at: index << 20)
             #expect(part.file.submit(block, from: TransferID(1), endsObject: false))
         }
-        #expect(try await part.flushed().map(\.index) == [0, 1, 2, 3])
+        #expect(try await part.flushed().map(\.index) == Array(0..<count))
         part.file.close(deleting: true)
         try await part.expectClosed()
     }

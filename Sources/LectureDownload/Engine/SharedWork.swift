@@ -99,6 +99,10 @@ struct RunningTransfers: Sendable {
     }
 
     private mutating func recordHTTP2(of transfer: TransferWork, _ report: TransferReport) {
+        if report.status != nil { servers.answered(transfer.origin) }
+        if case .failed(let curl, _) = report.outcome.end, RetryTable.isHandshake(transfer: curl) {
+            servers.handshakeFailed(at: transfer.origin)
+        }
         guard transfer.carrier == .stream else { return }
         if report.status != nil { pacer.answered(transfer.origin, carriesStreams: report.isHTTP2) }
         if report.verdict == .retry(ResponseJudge.unframed) { return servers.http2Failed(at: transfer.origin) }

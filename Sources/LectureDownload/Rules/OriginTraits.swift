@@ -10,6 +10,9 @@ struct OriginTraits: Sendable {
 
     private var trials: [Origin: (outcome: RangeTrial.Outcome, at: BootInstant)] = [:]
     private var http2Failures: [Origin: Int] = [:]
+    /// Servers whose last TLS handshake failed. Requests that may share a connection wait for the one that is being
+    /// opened: handshakes that fail would follow one another, instead of failing together.
+    private var failedHandshakes: Set<Origin> = []
 
     /// Nothing is known.
     init() {}
@@ -34,6 +37,14 @@ struct OriginTraits: Sendable {
     /// A stream ended as it should.
     mutating func streamEnded(at origin: Origin) { if usesHTTP2(origin) { http2Failures[origin] = nil } }
 
-    /// Whether HTTP/2 is used; not once it has failed.
-    func usesHTTP2(_ origin: Origin) -> Bool { http2Failures[origin, default: 0] < Self.http2Patience }
+    /// A TLS handshake failed.
+    mutating func handshakeFailed(at origin: Origin) { failedHandshakes.insert(origin) }
+
+    /// A server answered.
+    mutating func answered(_ origin: Origin) { failedHandshakes.remove(origin) }
+
+    /// Whether HTTP/2 is used; not once it has failed, nor while handshakes do.
+    func usesHTTP2(_ origin: Origin) -> Bool {
+        http2Failures[origin, default: 0] < Self.http2Patience && !failedHandshakes.contains(origin)
+    }
 }

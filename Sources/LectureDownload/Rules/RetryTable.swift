@@ -74,6 +74,13 @@ package enum RetryTable {
         [18, 28, 52, 55, 56].contains(curl) || entry(transfer: curl).decision == .retryOverHTTP1
     }
 
+    /// Whether a failure is one of a TLS handshake: no connection could be agreed on, or the server's certificate was
+    /// refused.
+    ///
+    /// - Parameter curl: libcurl's result.
+    /// - Returns: whether it is.
+    package static func isHandshake(transfer curl: Int) -> Bool { [35, 51, 60, 83, 90, 91].contains(curl) }
+
     private static let unknownTransfer = Entry(
         .final, "A result this version of libcurl cannot return.", isEnabled: false)
 
