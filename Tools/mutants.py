@@ -10,6 +10,7 @@ RULES = "Sources/LectureLicence/Callback/CallbackRules.swift"
 TIME = "Sources/LectureLicence/Time/TimeLedger.swift"
 JUDGE = "Sources/LectureLicence/File/LicenceFileJudge.swift"
 PACER = "Sources/LectureEngine/OriginPacer.swift"
+PACE = "Sources/LectureEngine/OriginPace.swift"
 ANSWERS = "Sources/LectureLicence/Engine/LicenceMachine+Answers.swift"
 TOKEN = "Sources/LectureCrypto/JOSE/TokenVerifier.swift"
 COMPACT = "Sources/LectureCrypto/JOSE/CompactToken.swift"
@@ -57,7 +58,7 @@ MUTANTS = [
     (JUDGE, LICENCE + ".LicenceFileTests", "context.playTimeUsed >= playTime", "ON ? context.playTimeUsed > playTime : context.playTimeUsed >= playTime"),
     # The pace. (A rate beyond its bound needs two mistakes: it is held where it grows and where it is read.)
     (PACER, LICENCE + ".CallbackPaceTests", "max(0, seconds - 1 / rate)", "max(0, (ON ? 0.5 : seconds) - 1 / rate)"),
-    (PACER, LICENCE + ".CallbackPaceTests", "number > lastOfRate {", "ON || number > lastOfRate {"),
+    (PACE, LICENCE + ".CallbackPaceTests", "number > lastOfRate else", "ON || number > lastOfRate else"),
     (PACER, LICENCE + ".CallbackPaceTests", "guard delay > asked?.left(at: boot) ?? .zero else", "guard ON || delay > asked?.left(at: boot) ?? .zero else"),
     (PACER, LICENCE + ".CallbackPaceTests", "if others > 0 { return .busy(.origin) }", "if others > 0, !ON { return .busy(.origin) }"),
     (PACER, LICENCE + ".CallbackPaceTests", "        health = .healthy(failures: 0)\n", "        if !ON { health = .healthy(failures: 0) }\n"),
