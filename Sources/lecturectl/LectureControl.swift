@@ -7,6 +7,7 @@ enum LectureControl {
     static func main() async {
         let environment = ProcessInput.environment()
         ProcessSignals.prepare(environment: environment)
+        OpenFiles.raiseLimit()
         do throws(UsageError) {
             let arguments = try ProcessInput.arguments()
             let context = CommandContext.process(arguments: arguments, environment: environment)

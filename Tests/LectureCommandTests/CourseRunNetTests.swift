@@ -5,6 +5,18 @@ import Testing
 
 /// Runs of a whole course: failures, removed lines, file names, and dry runs.
 @Suite(.timeLimit(.minutes(3))) struct CourseRunNetTests {
+    @Test func `more files may be open than the shell's soft limit allows`() async throws {
+        let shelf = try await Shelf()
+        let names = (1...24).map { "\($0).mp4" }
+        for (seed, name) in names.enumerated() { try shelf.put(name, seed: UInt64(seed)) }
+        let list = try shelf.list(names.map { ["url": shelf.url($0), "key": $0] })
+        let ending = try await ChildProcess.run(
+            "/bin/bash",
+            ["-c", "ulimit -Sn 24 && exec \"$0\" precache --jobs 16 \"$1\"", BuiltProgram.url.path, list],
+            environment: shelf.me.environment, directory: shelf.me.home.path)
+        #expect(ending.status == 0 && ending.errorText.contains("24 downloaded"), "\(ending.errorText)")
+    }
+
     // MARK: --report
 
     @Test func `the report of a run is a list that retries the failures`() async throws {

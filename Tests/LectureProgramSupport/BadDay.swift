@@ -16,7 +16,8 @@ package final class BadDay: Sendable {
     package let home: TemporaryDirectory
     /// The store's directory.
     package var store: String { home.file("store") }
-    private var environment: [String: String] {
+    /// What the program finds in its environment.
+    package var environment: [String: String] {
         [
             "HOME": home.path, "LECTURE_STORE": store, "LECTURE_RESERVE": "1M", "XDG_DATA_HOME": "",
             "XDG_CONFIG_HOME": "",
