@@ -95,6 +95,13 @@ def make_certificate(work):
 # One large file
 
 
+def make_large(work, mib):
+    """Makes site/large.mp4 of random bytes; returns its SHA-256."""
+    clear(f"{work}/site")
+    make_file(f"{work}/site/large.mp4", mib * MIB)
+    return sha256(f"{work}/site/large.mp4")
+
+
 def measure_file(work, tools, digest, rounds):
     """Rows of contenders that each put the same file to out/f."""
     rows = {name: [] for name in tools}
@@ -113,9 +120,7 @@ def measure_file(work, tools, digest, rounds):
 def large(work, sizes, rounds, samples):
     """Goals 1 to 3."""
     site, out = f"{work}/site", f"{work}/out"
-    clear(site)
-    make_file(f"{site}/large.mp4", sizes["large_mib"] * MIB)
-    digest = sha256(f"{site}/large.mp4")
+    digest = make_large(work, sizes["large_mib"])
     nginx = Nginx(site, work)
     url = f"{nginx.url}/large.mp4"
     four = ["--connections", "4"]
@@ -147,9 +152,7 @@ def large(work, sizes, rounds, samples):
 def tls(work, sizes, rounds, samples):
     """Goal 4."""
     site, out = f"{work}/site", f"{work}/out"
-    clear(site)
-    make_file(f"{site}/large.mp4", sizes["large_mib"] * MIB)
-    digest = sha256(f"{site}/large.mp4")
+    digest = make_large(work, sizes["large_mib"])
     authority, certificate = make_certificate(work)
     nginx = Nginx(site, work, certificate=certificate)
     url = f"{nginx.url}/large.mp4"
@@ -170,9 +173,7 @@ def tls(work, sizes, rounds, samples):
 def seal(work, sizes, rounds, samples):
     """Goal 5."""
     site = f"{work}/site"
-    clear(site)
-    make_file(f"{site}/large.mp4", sizes["large_mib"] * MIB)
-    digest = sha256(f"{site}/large.mp4")
+    digest = make_large(work, sizes["large_mib"])
     nginx = Nginx(site, work)
     tools = {name: ours(work, "--key", "k", f"{nginx.url}/large.mp4", sealed=name == "sealed")
              for name in ("plain", "sealed")}
@@ -344,9 +345,7 @@ def far(work, sizes, rounds, samples):
 
 def far_file(work, sizes, rounds, samples):
     """Goal 10."""
-    clear(f"{work}/site")
-    make_file(f"{work}/site/large.mp4", sizes["far_mib"] * MIB)
-    digest, rows = sha256(f"{work}/site/large.mp4"), {"curl": [], "ours": []}
+    digest, rows = make_large(work, sizes["far_mib"]), {"curl": [], "ours": []}
 
     def body(network, url):
         out = f"{work}/out"

@@ -81,10 +81,7 @@ struct TestStore: Sendable {
         #expect(part.send(bytes, plan, from: 0..<bytes.count))
         part.file.flush()
         let chunks = bytes.isEmpty ? [] : try await part.flushed()
-        part.file.finalize(total: UInt64(bytes.count))
-        try await part.expectFinalized()
-        part.file.close(deleting: false)
-        try await part.expectClosed()
+        try await part.finish(total: bytes.count)
         return chunks
     }
 }
@@ -138,6 +135,14 @@ final class TestPart {
         let event = try await next()
         guard case .failed(let error) = event else { throw Unexpected(event, location) }
         return error
+    }
+
+    /// Finalizes the file and closes it.
+    func finish(total: Int) async throws {
+        file.finalize(total: UInt64(total))
+        try await expectFinalized()
+        file.close(deleting: false)
+        try await expectClosed()
     }
 
     /// Hands a range over as a transfer of its own, in blocks.

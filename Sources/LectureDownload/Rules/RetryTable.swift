@@ -79,7 +79,7 @@ package enum RetryTable {
     ///
     /// - Parameter curl: libcurl's result.
     /// - Returns: whether it is.
-    package static func isHandshake(transfer curl: Int) -> Bool { [35, 51, 60, 83, 90, 91].contains(curl) }
+    package static func isHandshake(transfer curl: Int) -> Bool { [35, 60, 90, 91].contains(curl) }
 
     private static let unknownTransfer = Entry(
         .final, "A result this version of libcurl cannot return.", isEnabled: false)

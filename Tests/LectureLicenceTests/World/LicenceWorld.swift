@@ -88,10 +88,7 @@ final class LicenceWorld {
     /// - Throws: when the store cannot be made.
     init(seed: UInt64 = 1, _ configure: (inout LicenceSettings) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory.inMemory()
-        location = StoreLocation(directory: directory.file("store"))
-        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
-            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
-        }
+        location = try StoreLocation.copied(to: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: clock.now())
         let device = try DeviceKey.generate()
         (authenticator, vault) = (try LedgerAuthenticator(device), DeviceVault(device))

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import LectureModel
-import LectureStore
+package import LectureStore
 import LectureTestSupport
 
 /// The directories of one scenario's store. Each store is a copy of one that was made once: migrations have their own
@@ -9,11 +9,6 @@ import LectureTestSupport
 final class StoreFiles {
     /// The directory of all stores of this process.
     private static let shared: Result<TemporaryDirectory, any Error> = Result { try .inMemory() }
-    private static let template: Result<[UInt8], any Error> = Result {
-        let location = StoreLocation(directory: try shared.get().file("template"))
-        _ = try SQLiteDownloadIndex(opening: location, now: Timestamp(milliseconds: 1_600_000_000_000))
-        return try read("\(location.directory)/\(StoreLocation.databaseName)")
-    }
     private static let counter = Guarded(0)
 
     private var directories: [String] = []
@@ -33,9 +28,7 @@ final class StoreFiles {
 
     /// A new store.
     func fresh() throws -> StoreLocation {
-        let path = try directory()
-        try Self.write(try Self.template.get(), to: "\(path)/\(StoreLocation.databaseName)")
-        return StoreLocation(directory: path)
+        try StoreLocation.copied(to: directory())
     }
 
     /// What a power cut leaves of a store: the database and its log, without the index of the log, and perhaps with
@@ -86,5 +79,19 @@ final class StoreFiles {
         defer { close(file) }
         let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
         guard count == bytes.count else { throw LectureError(.writeFile, detail: path) }
+    }
+}
+
+extension StoreLocation {
+    /// A new store in a directory, copied from the one that was made first.
+    ///
+    /// - Parameter directory: its directory.
+    /// - Returns: where it is.
+    /// - Throws: an error of the store or of the system.
+    package static func copied(to directory: String) throws -> StoreLocation {
+        try StoreTemplate.copy(to: directory, databaseName) { place in
+            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
+        }
+        return StoreLocation(directory: directory)
     }
 }

@@ -40,10 +40,7 @@ package final class Scene {
     ) throws {
         world = VirtualWorld(seed: seed)
         directory = try TemporaryDirectory.inMemory()
-        location = StoreLocation(directory: directory.file("store"))
-        try StoreTemplate.copy(to: location.directory, StoreLocation.databaseName) { place in
-            _ = try SQLiteDownloadIndex(opening: StoreLocation(directory: place), now: StoreTemplate.created)
-        }
+        location = try StoreLocation.copied(to: directory.file("store"))
         index = try SQLiteDownloadIndex(opening: location, now: world.now)
         let digests = try OpenSSLDigests(proofKey: try index.identity().proofKey)
         disk = MemoryDisk(world: world, digests: digests)
