@@ -95,13 +95,18 @@ package enum StoreDatabase {
         let path = "\(directory)/\(StoreLocation.databaseName)"
         return try OpeningLock.holding(directory) {
             var applied: [String] = []
-            switch try migrator.inspect(path: path) {
-            case .absent, .empty:
-                try requireWritable(directory)
-                applied = try make(path: path, directory: directory, now: now)
-            case .usable:
+            if try migrator.isUsableByHeader(path: path) {
                 try requireWritable(directory)
                 try requireWritable(path)
+            } else {
+                switch try migrator.inspect(path: path) {
+                case .absent, .empty:
+                    try requireWritable(directory)
+                    applied = try make(path: path, directory: directory, now: now)
+                case .usable:
+                    try requireWritable(directory)
+                    try requireWritable(path)
+                }
             }
             let connection = try Connection(path: path, access: .readWrite)
             guard !connection.isReadOnly else { throw LectureError(.storeReadOnly, detail: path) }
@@ -129,8 +134,10 @@ package enum StoreDatabase {
         let path = try existingPath(location)
         if let directory = try location.resolved() { try StoreOwner.require(directory) }
         // Refusals come before a reader's files appear beside the database, and with their own error codes.
-        guard case .usable = try migrator.inspect(path: path) else {
-            throw LectureError(.storeForeign, detail: path, cause: "it is empty")
+        if try !migrator.isUsableByHeader(path: path) {
+            guard case .usable = try migrator.inspect(path: path) else {
+                throw LectureError(.storeForeign, detail: path, cause: "it is empty")
+            }
         }
         let connection = try Connection(path: path, access: .readOnly)
         try connection.requireReaderSafety()

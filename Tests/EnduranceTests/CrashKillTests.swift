@@ -22,7 +22,7 @@ import Testing
     {
         let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
-        let kills = RunSize.count(50, soak: 1000)
+        let kills = RunSize.count(20, soak: 1000)
         var scene = try await CrashScene(Self.lectures)
         var (round, acknowledged, longest) = (0, Set<String>(), 0)
         var figures = (sent: 0, due: 0, cleanEndings: 0)

@@ -22,7 +22,7 @@ struct PowerCutNetTests {
     @Test func `after each power cut the store is consistent and acknowledged data is there`() async throws {
         let seed = RunSize.seed
         var random = SeededGenerator(seed: seed)
-        let cuts = RunSize.count(12, soak: 500)
+        let cuts = RunSize.count(6, soak: 500)
         var figures = (cuts: 0, acknowledged: 0, courses: 0)
         while figures.cuts < cuts {
             let options = Self.mounts[figures.courses % Self.mounts.count]
@@ -62,7 +62,7 @@ struct PowerCutNetTests {
         let stage = try await SyscallStage(deed, mount: options, &random)
         let disk = try #require(stage.disk)
         let whole = try await stage.counted()
-        let step = RunSize.isSoak ? 1 : max(1, whole / RunSize.count(6, soak: 0))
+        let step = RunSize.isSoak ? 1 : max(1, whole / RunSize.count(4, soak: 0))
         var (number, cuts) = (Int.random(in: 1...step, using: &random), 0)
         var isOver = false
         while !isOver {

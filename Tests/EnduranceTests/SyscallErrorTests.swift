@@ -25,7 +25,7 @@ struct SyscallErrorNetTests {
         let beyond = Strike.fail(.max, "EIO", isSticky: false)
         let whole = try await stage.scene.run(stage.words, under: beyond).report.calls
         try #require(whole > 10)
-        let step = RunSize.isSoak ? 3 : max(1, whole / RunSize.count(8, soak: 0))
+        let step = RunSize.isSoak ? 3 : max(1, whole / RunSize.count(5, soak: 0))
         var (number, strikes, unharmed) = (Int.random(in: 1...step, using: &random), 0, 0)
         while true {
             try await stage.rewind()

@@ -15,7 +15,7 @@ struct SyscallKillNetTests {
         var random = SeededGenerator(seed: seed)
         let stage = try await SyscallStage(deed, &random)
         let whole = try await stage.counted()
-        let step = RunSize.isSoak ? 1 : max(1, whole / RunSize.count(10, soak: 0))
+        let step = RunSize.isSoak ? 1 : max(1, whole / RunSize.count(5, soak: 0))
         var (number, strikes) = (Int.random(in: 1...step, using: &random), 0)
         var hit: [String: Int] = [:]
         while true {

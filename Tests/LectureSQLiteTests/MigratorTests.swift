@@ -183,6 +183,31 @@ struct Place {
     }
 
     @Test(arguments: ["WAL", "DELETE"])
+    func aWholeHeaderOfThisSchemaIsEnough(journal: String) throws {
+        let place = try Place().migrated(migrator, journal: journal)
+        let before = try place.contents()
+        #expect(try migrator.isUsableByHeader(path: place.path))
+        #expect(try place.contents() == before)
+        // Another number of migrations has to be looked at.
+        #expect(try !Steps.migrator(Steps.first).isUsableByHeader(path: place.path))
+        #expect(try !Steps.migrator(Steps.first, Steps.second, Steps.third).isUsableByHeader(path: place.path))
+        // So has a file with something beside it, or of another application, or one that is not there.
+        try place.directory.write("", to: "store.db-wal")
+        #expect(try !migrator.isUsableByHeader(path: place.path))
+        #expect(try !migrator.isUsableByHeader(path: Place().path))
+        let other = try Place().sql("PRAGMA application_id = 7; PRAGMA user_version = 2; CREATE TABLE t (a)")
+        #expect(try !migrator.isUsableByHeader(path: other.path))
+    }
+
+    @Test func aDatabaseThatIsOpenHereIsNotInspectedAgain() throws {
+        let place = try Place().migrated(migrator, journal: "WAL")
+        let connection = try Connection(path: place.path, access: .readWrite)
+        try connection.requireDurability()
+        #expect(try migrator.isUsableByHeader(path: place.path))
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test(arguments: ["WAL", "DELETE"])
     func anotherProgramsDatabaseIsForeign(journal: String) throws {
         let place = try Place().sql("PRAGMA journal_mode = \(journal); PRAGMA application_id = 7; CREATE TABLE t (a)")
         #expect(try refusal(place)?.code == .storeForeign)
