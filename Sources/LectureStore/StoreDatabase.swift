@@ -12,7 +12,7 @@ package enum StoreDatabase {
             migrations: MigrationCatalogue.entries.map { entry in
                 Migration(
                     identifier: entry.identifier, sha256: entry.sha256, sql: String(decoding: entry.sql, as: UTF8.self))
-            })
+            }, schema: MigrationCatalogue.schema)
     }
 
     /// Opens the writer's connection; creates the store when there is none and migrates an older one.
@@ -179,7 +179,7 @@ package enum StoreDatabase {
         do {
             let connection = try Connection(path: draft, access: .readWrite)
             try connection.requireDurability()
-            applied = try migrator.migrate(connection, now: now)
+            applied = try migrator.create(connection, now: now)
             try writeIdentity(connection, now: now)
             try keepMedia(connection, in: directory)
             // Moves everything into the file that is renamed; closing then removes the empty log.

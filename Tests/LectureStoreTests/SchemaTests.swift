@@ -26,6 +26,41 @@ import Testing
         #expect(names.sorted() == due)
     }
 
+    /// A new store is made by one script, an older one step by step. `Tools/make-schema` makes the script.
+    @Test func `the schema of a new store is what all migrations make`() throws {
+        func contents(_ connection: Connection) throws -> (objects: [String], rows: [String]) {
+            let objects = try connection.query(
+                """
+                SELECT type || ' ' || name || ' of ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema
+                ORDER BY 1
+                """
+            ) { $0.text(0) }
+            let tables = try connection.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+                $0.text(0)
+            }
+            let rows = try tables.flatMap { table in
+                let columns = try connection.query("SELECT name FROM pragma_table_info(?)", table) { $0.text(0) }
+                let values = columns.map { "quote(\"\($0)\")" }.joined(separator: " || ', ' || ")
+                return try connection.query("SELECT \(values) FROM \(table) ORDER BY 1") { "\(table): \($0.text(0))" }
+            }
+            return (objects, rows)
+        }
+        let (migrator, now) = (StoreDatabase.migrator, Timestamp(milliseconds: 1))
+        let (new, old) = (
+            try Connection(path: ":memory:", access: .create), try Connection(path: ":memory:", access: .create)
+        )
+        #expect(try migrator.create(new, now: now) == MigrationCatalogue.entries.map(\.identifier))
+        #expect(try migrator.migrate(new, now: now) == [])
+        _ = try migrator.migrate(old, now: now)
+        let (made, migrated) = (try contents(new), try contents(old))
+        #expect(made.objects == migrated.objects)
+        #expect(made.rows == migrated.rows)
+        #expect(made.objects.count > 100 && made.rows.count > MigrationCatalogue.entries.count)
+        // Nothing is made where something is.
+        #expect(lectureError { _ = try migrator.create(new, now: now) }?.code == .bug)
+        #expect(try contents(new).objects == made.objects)
+    }
+
     @Test(arguments: MigrationCatalogue.entries.map { String($0.identifier.prefix(4)) })
     func aStoreOfThatTimeComesUpSoundAndFull(number: String) throws {
         let (directory, location) = try Self.store(shipped: number)
