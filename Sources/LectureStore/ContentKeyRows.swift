@@ -9,10 +9,17 @@ package struct ContentKeyRows: ContentKeyStore {
 
     private static let columns = "wrapped, purpose, granting_keys"
 
-    private static func wrappedKey(_ row: borrowing Row) throws -> WrappedKey {
+    /// Reads wrapped, purpose and granting_keys.
+    ///
+    /// - Parameters:
+    ///   - row: of a query.
+    ///   - first: the index of the first of them.
+    /// - Returns: the key.
+    /// - Throws: ``LectureError`` with the code `storeDamaged`.
+    static func wrappedKey(_ row: borrowing Row, from first: Int32 = 0) throws -> WrappedKey {
         WrappedKey(
-            wrapped: row.blob(0), purpose: try row.enumeration(1, SealPurpose.self),
-            grantingKeys: row.isNull(2) ? nil : GrantingKeys(stored: row.text(2)))
+            wrapped: row.blob(first), purpose: try row.enumeration(first + 1, SealPurpose.self),
+            grantingKeys: row.isNull(first + 2) ? nil : GrantingKeys(stored: row.text(first + 2)))
     }
 
     /// The wrapped key of a lecture.

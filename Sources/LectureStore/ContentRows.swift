@@ -14,6 +14,28 @@ package struct ContentRows: ContentStore {
     /// The lecture of this row.
     package func item(_ id: ContentID) throws -> ItemRecord? { try connection.item(id: id).map(opened) }
 
+    /// What a licence has to know of a lecture's media. One narrow row: a renewal asks for it once for each licence.
+    ///
+    /// - Parameter key: the key of the lecture, or the one it had until its gateway named it.
+    /// - Returns: its row, whether every byte is committed, and the wrapped key of its media, if that is sealed and the
+    ///   lecture still has this key; nil when there is no such lecture.
+    /// - Throws: ``LectureError``.
+    package func media(_ key: ContentKey) throws -> (id: ContentID, isComplete: Bool, key: WrappedKey?)? {
+        let found: (id: ContentID, isComplete: Bool, key: WrappedKey?)? = try connection.first(Self.media, key) { row in
+            (row.id(0), row.bool(1), row.isNull(2) ? nil : try ContentKeyRows.wrappedKey(row, from: 2))
+        }
+        if let found { return found }
+        return try connection.item(key: key).map { ($0.id, $0.currentVersion != nil, nil) }
+    }
+
+    static let media = """
+        SELECT content.id,
+            EXISTS (SELECT 1 FROM version INDEXED BY version_current
+                WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)),
+            content_key.wrapped, content_key.purpose, content_key.granting_keys
+        FROM content LEFT JOIN content_key ON content_key.content_id = content.id WHERE content.key = ?
+        """
+
     /// The row of a lecture.
     ///
     /// - Parameter key: its key.

@@ -31,6 +31,28 @@ import Testing
         #expect(try device.unwrap(Array(box.dropLast(8))) == nil)
     }
 
+    @Test func `A wrapped key is checked again and again without being unwrapped`() throws {
+        let (device, other) = (try DeviceKey.generate(), try DeviceKey.generate())
+        let keys = GrantingKeys(answers: ["a"], files: ["f"])
+        for bound in [nil, keys, GrantingKeys(answers: ["b"])] {
+            for length in [16, 32, 4096] {
+                let box = try device.wrap(try SecretBytes.random(length), boundTo: bound)
+                for _ in 0..<2 {
+                    var changed = box
+                    changed[length / 2] ^= 1
+                    #expect(try device.unwrappedLength(box, boundTo: bound) == length)
+                    #expect(try device.unwrappedLength(changed, boundTo: bound) == nil)
+                    #expect(try other.unwrappedLength(box, boundTo: bound) == nil)
+                    #expect(try device.unwrappedLength(box, for: .unlicensed, boundTo: bound) == nil)
+                    #expect(try device.unwrappedLength(box, boundTo: GrantingKeys(answers: ["c"])) == nil)
+                    #expect(try device.unwrappedLength(Array(box.dropLast(8)), boundTo: bound) == nil)
+                }
+                #expect(try device.unwrap(box, boundTo: bound)?.count == length)
+            }
+        }
+        #expect(try device.unwrappedLength([], boundTo: keys) == nil)
+    }
+
     @Test func `The keys of one device differ from each other`() throws {
         let device = try DeviceKey.generate()
         let file = try device.fileBytes().exposed()

@@ -51,7 +51,7 @@ import Testing
             "SELECT count(*) FROM content INDEXED BY content_removal WHERE desire = \(sql: TargetState.remove)",
             "content_removal"
         ),
-        ("SELECT \(ContentColumns.media) FROM content", "version_current"),
+        ("SELECT \(ContentColumns.media) FROM content", "version_current"), (ContentRows.media, "version_current"),
         (RenewalRows.dueRenewals(RenewalRunID(1), .fresh), "renewal_fresh"),
         (RenewalRows.dueRenewals(RenewalRunID(1), .over), "renewal_waiting"),
         (SQLiteOutbox.openRows, "report_lane"), (ReportStatements.moveFreeRows, "report_lane"),

@@ -166,6 +166,56 @@ package enum KeyWrap {
         return isOpen ? key : nil
     }
 
+    /// Checks whether boxes can be unwrapped with one key: the cipher is fetched once, and what it opens goes into
+    /// locked memory that is cleared for the next box. Between two boxes OpenSSL's memory, which is not locked, has no key.
+    ///
+    /// `@unchecked Sendable`: the context and the memory are only used inside the lock.
+    final class Opener: @unchecked Sendable {
+        private let context: WrapContext
+        private let wrapping: SecretBytes
+        private let scratch: SecretBytes
+        private let noKey: [UInt8]
+        private let lock = Guarded(())
+        /// The longest key that fits into the memory; longer ones are unwrapped one by one.
+        static let longest = 4096
+
+        /// Prepares the cipher.
+        ///
+        /// - Parameter wrapping: 16, 24 or 32 bytes.
+        /// - Throws: ``LectureError`` with ``LectureError/Code/parameter`` for a key of another length, or
+        ///   ``LectureError/Code/cryptography``.
+        init(_ wrapping: SecretBytes) throws(LectureError) {
+            self.wrapping = wrapping
+            noKey = [UInt8](repeating: 0, count: wrapping.count)
+            context = try WrapContext(try SecretBytes(copying: noKey), encrypts: false)
+            scratch = try unsafe SecretBytes(count: Self.longest) { _ in }
+        }
+
+        /// Whether a box holds a key.
+        ///
+        /// - Parameter box: from ``KeyWrap/wrap(_:with:)``.
+        /// - Returns: the length of the key, which is overwritten at once; nil when the box was changed or belongs to
+        ///   another key.
+        /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+        func length(_ box: [UInt8]) throws(LectureError) -> Int? {
+            guard box.count >= 24, box.count.isMultiple(of: 8), box.count <= Self.longest else { return nil }
+            let (isDone, length) = lock.withLock { _ in
+                var written: Int32 = 0
+                let isReady = unsafe wrapping.withOctets { unsafe context.take($0) }
+                let isOpen = unsafe scratch.withScratch { start in
+                    defer { unsafe OPENSSL_cleanse(start, box.count) }
+                    return unsafe EVP_DecryptUpdate(context.pointer, start, &written, box, Int32(box.count)) == 1
+                }
+                // What does not open leaves an error behind.
+                ERR_clear_error()
+                let isCleared = unsafe context.take(noKey)
+                return (isReady && isCleared, isOpen && Int(written) == box.count - overhead ? Int(written) : nil)
+            }
+            guard isDone else { throw OpenSSLFailure.drain("EVP_CipherInit_ex AES-WRAP") }
+            return length
+        }
+    }
+
     /// A context with the cipher for the length of the wrapping key.
     @safe private final class WrapContext {
         let pointer: OpaquePointer
@@ -188,6 +238,11 @@ package enum KeyWrap {
                 unsafe EVP_CipherInit_ex(pointer, cipher, nil, start, nil, encrypts ? 1 : 0) == 1
             }
             guard isReady else { throw OpenSSLFailure.drain("EVP_CipherInit_ex AES-WRAP") }
+        }
+
+        /// Takes another key of the same length.
+        func take(_ key: UnsafePointer<UInt8>) -> Bool {
+            unsafe EVP_CipherInit_ex(pointer, nil, nil, key, nil, -1) == 1
         }
 
         deinit { unsafe EVP_CIPHER_CTX_free(pointer) }

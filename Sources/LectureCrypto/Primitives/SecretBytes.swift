@@ -89,6 +89,14 @@ package import LectureModel
         return try unsafe body(UnsafePointer(start))
     }
 
+    /// Lends the memory for what only this module writes to it, and clears. The caller excludes other users.
+    func withScratch<Result>(_ body: (UnsafeMutablePointer<UInt8>) -> Result) -> Result {
+        guard let start = unsafe pages.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
+            preconditionFailure("a secret without memory")
+        }
+        return unsafe body(start)
+    }
+
     /// Whether both have the same bytes; the time depends only on their lengths.
     ///
     /// - Parameter other: another secret.

@@ -15,7 +15,14 @@ package struct DeviceKey: Sendable {
     private let wrappingKeys: (unlicensed: SecretBytes, licensed: SecretBytes)
     /// The wrapping key of the granting keys that were used last: a list and a renewal have the same ones for thousands
     /// of lectures. It can open no more than the secret beside it.
-    private let lastBound = Guarded<(keys: GrantingKeys, key: SecretBytes)?>(nil)
+    private let lastBound = Guarded<BoundKey?>(nil)
+
+    private struct BoundKey {
+        let keys: GrantingKeys
+        let key: SecretBytes
+        /// Checks content keys with it.
+        let opener: KeyWrap.Opener
+    }
 
     private init(secret: SecretBytes, pair: PrivateKey) throws(LectureError) {
         self.secret = secret
@@ -74,10 +81,32 @@ package struct DeviceKey: Sendable {
     }
 
     private func boundKey(_ keys: GrantingKeys) throws(LectureError) -> SecretBytes {
-        if let last = lastBound.withLock({ $0 }), last.keys == keys { return last.key }
+        try bound(keys).key
+    }
+
+    private func bound(_ keys: GrantingKeys) throws(LectureError) -> BoundKey {
+        if let last = lastBound.withLock({ $0 }), last.keys == keys { return last }
         let key = try Self.derive(secret, "content keys:\(keys.text)")
-        lastBound.withLock { $0 = (keys, key) }
-        return key
+        let bound = BoundKey(keys: keys, key: key, opener: try KeyWrap.Opener(key))
+        lastBound.withLock { $0 = bound }
+        return bound
+    }
+
+    /// The length of a wrapped content key, without making the key.
+    ///
+    /// - Parameters:
+    ///   - box: as in ``unwrap(_:for:boundTo:)``.
+    ///   - purpose: the purpose it was wrapped for.
+    ///   - keys: the granting keys it was wrapped for.
+    /// - Returns: nil where ``unwrap(_:for:boundTo:)`` returns nil.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package func unwrappedLength(
+        _ box: [UInt8], for purpose: SealPurpose = .licensed, boundTo keys: GrantingKeys? = nil
+    ) throws(LectureError) -> Int? {
+        guard purpose == .licensed, let keys, box.count <= KeyWrap.Opener.longest else {
+            return try unwrap(box, for: purpose, boundTo: keys)?.count
+        }
+        return try bound(keys).opener.length(box)
     }
 
     /// The key of the codes over the ledger's rows.

@@ -28,7 +28,10 @@ package struct DeviceVault: ContentVault {
     }
 
     /// Checks whether a key can be unwrapped.
-    package func opens(_ stored: WrappedKey) throws(LectureError) -> Bool { try unwrap(stored) != nil }
+    package func opens(_ stored: WrappedKey) throws(LectureError) -> Bool {
+        try device.unwrappedLength(stored.wrapped, for: stored.purpose, boundTo: stored.grantingKeys)
+            == AESGCM.keyLength
+    }
 
     /// Wraps the same key for other granting keys.
     package func bind(_ stored: WrappedKey, to keys: GrantingKeys) throws(LectureError) -> WrappedKey? {

@@ -90,7 +90,16 @@ final class DeviceLedger: @unchecked Sendable {
     /// - Returns: the seal; also for unsealed media, which this device can open.
     /// - Throws: ``LectureError``: a store's code, `cryptography`.
     func seal(of key: ContentKey, _ rows: ContentKeyRows) throws -> Seal {
-        guard let stored = try rows.key(of: key) else { return Seal() }
+        try seal(of: try rows.key(of: key))
+    }
+
+    /// How media with this key is sealed.
+    ///
+    /// - Parameter stored: its wrapped key; nil for media that is not sealed.
+    /// - Returns: the seal.
+    /// - Throws: ``LectureError`` with the code `cryptography`.
+    func seal(of stored: WrappedKey?) throws -> Seal {
+        guard let stored else { return Seal() }
         guard try vault.opens(stored) else { return Seal(isElsewhere: true) }
         return Seal(grantingKeys: stored.grantingKeys)
     }

@@ -212,10 +212,11 @@ private final class StoreContents: LicensedContents {
 
     func content(_ key: ContentKey, in transaction: any StoreTransaction) throws -> ContentPresence? {
         let rows = try SQLiteTransaction.rows(transaction)
-        guard let item = try rows.index.contents.item(key) else { return nil }
-        var presence = ContentPresence(id: item.id, isComplete: item.currentVersion != nil)
-        let seal = try device.seal(of: key, rows.ledger.contentKeys)
+        guard let media = try rows.index.contents.media(key) else { return nil }
+        var presence = ContentPresence(id: media.id, isComplete: media.isComplete)
+        let seal = try device.seal(of: media.key)
         (presence.isSealedElsewhere, presence.grantingKeys) = (seal.isElsewhere, seal.grantingKeys)
+        presence.sealPurpose = media.key?.purpose
         return presence
     }
 

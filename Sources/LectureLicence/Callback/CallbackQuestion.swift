@@ -77,6 +77,7 @@ package struct CallbackQuestion: Hashable, Sendable {
     }
 
     private static func encode(_ text: String, into bytes: inout [UInt8]) {
+        bytes.reserveCapacity(bytes.count + 2 * text.utf8.count)
         for byte in text.utf8 {
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
@@ -84,10 +85,15 @@ package struct CallbackQuestion: Hashable, Sendable {
                 bytes.append(byte)
             case 0x20: bytes.append(UInt8(ascii: "+"))
             default:
-                let digits = Array("0123456789ABCDEF".utf8)
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(digit(byte >> 4))
+                bytes.append(digit(byte & 15))
             }
         }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
     private func write(to writer: inout JSONWriter, withSecrets: Bool) {

@@ -83,6 +83,8 @@ package struct LicenceTransaction {
     private var known: [ContentKey: LicenceEntry] = [:]
     /// Lectures as the transaction has read them: to look at one means to unwrap the key of its media.
     private var seen: [ContentKey: ContentPresence] = [:]
+    /// Why a play could not be recorded: the same for every licence of the transaction.
+    private let anchorObstacle: AnchorObstacle
 
     /// Continues the time ledger.
     ///
@@ -94,6 +96,7 @@ package struct LicenceTransaction {
     /// - Throws: ``LectureError`` of the anchors, for a ledger without a row.
     init(_ store: LicenceStore, newest: TimeRow?, now: Timestamp, boot: BootInstant) throws {
         (self.store, self.now, self.boot) = (store, now, boot)
+        anchorObstacle = AnchorObstacle(store.environment)
         reading = ClockReading(wall: now, boot: boot, bootID: store.environment.bootID)
         isFirst = newest == nil
         if let newest {
@@ -177,7 +180,7 @@ package struct LicenceTransaction {
         let entry = try known[key] ?? ledger.entry(key)
         let content = try seen[key] ?? store.content(key)
         // A deleted row must not make a licence unnecessary: the purpose of the content key decides.
-        let isSealed = try content.flatMap { try ledger.contentKeys.key($0.id) }?.purpose == .licensed
+        let isSealed = content?.sealPurpose == .licensed
         var facts = LicenceVerdict.Facts(
             licence: entry?.record, isLicensed: entry != nil || isSealed,
             isMediaComplete: content?.isComplete ?? false, time: time.time, deviceThumbprint: store.environment.device,
@@ -187,7 +190,7 @@ package struct LicenceTransaction {
         facts.isGrantedElsewhere = entry?.isGrantedElsewhere(content?.grantingKeys) ?? false
         facts.owesCompletion = store.environment.isStrict && entry?.owesCompletion ?? false
         // Lectures without a licence are played without a record.
-        facts.isAnchorUnwritable = entry?.record != nil && store.anchors.obstacle(of: store.environment.id) != nil
+        facts.isAnchorUnwritable = entry?.record != nil && anchorObstacle.isThere
         return (entry, LicenceVerdict.judge(facts))
     }
 
@@ -205,4 +208,13 @@ package struct LicenceTransaction {
         entry.record?.wasSeenExpired = true
         try keep(entry)
     }
+}
+
+/// Whether something prevents the anchor of the store from being written. Looked up when it is first needed, and once:
+/// a renewal judges hundreds of licences in a transaction.
+private final class AnchorObstacle {
+    private(set) lazy var isThere = environment.anchors.obstacle(of: environment.id) != nil
+    private let environment: LicenceEnvironment
+
+    init(_ environment: LicenceEnvironment) { self.environment = environment }
 }

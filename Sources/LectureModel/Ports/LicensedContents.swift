@@ -8,6 +8,8 @@ package struct ContentPresence: Hashable, Sendable {
     package var isSealedElsewhere = false
     /// The granting keys to which the key of its media is bound; nil for none, and where this device cannot open it.
     package var grantingKeys: GrantingKeys?
+    /// What the key of its media is for; nil for media that is not sealed.
+    package var sealPurpose: SealPurpose?
 
     /// Creates a value.
     ///

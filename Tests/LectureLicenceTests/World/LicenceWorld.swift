@@ -30,6 +30,7 @@ final class WorldContents: LicensedContents {
         let opens = try stored.map { try vault.opens($0) } ?? true
         presence.isSealedElsewhere = sealedElsewhere.contains(key)
         presence.grantingKeys = opens ? stored?.grantingKeys : nil
+        presence.sealPurpose = stored?.purpose
         return presence
     }
 
