@@ -92,7 +92,9 @@ extension SQLiteOutbox {
     ) throws -> InFlightBatchID {
         try connection.atomically {
             // Before anything is written, since the caller's transaction may continue after the error.
-            for report in frozen.reports + rest { try requireFree(report, target: target) }
+            let reports = frozen.reports + rest
+            let free = try ReportStatements.countFree.count(reports, on: connection, [target.sqliteValue])
+            guard free == reports.count else { throw LectureError(.leaseLost) }
             try connection.execute(
                 """
                 INSERT INTO lms_flight(target_id, owner_id, uuid, method, sealed_ms, media_type, encoding, query, body)
@@ -100,19 +102,12 @@ extension SQLiteOutbox {
                 """, target, owner, frozen.id, frozen.method, now, frozen.mediaType, frozen.encoding, frozen.query,
                 frozen.body)
             let inFlightBatch = InFlightBatchID(connection.lastInsertedID)
-            for report in frozen.reports { try lease(report, inFlightBatch, isSealed: true) }
-            for report in rest { try lease(report, inFlightBatch, isSealed: false) }
+            for (reports, isSealed) in [(frozen.reports, true), (rest, false)] {
+                try ReportStatements.markLeased.execute(
+                    reports, on: connection, [inFlightBatch.sqliteValue, isSealed.sqliteValue])
+            }
             return inFlightBatch
         }
-    }
-
-    private func requireFree(_ report: OutboxID, target: TargetID) throws {
-        let isFree = try connection.first(ReportStatements.isFree, target, report) { $0.bool(0) }
-        guard isFree == true else { throw LectureError(.leaseLost) }
-    }
-
-    private func lease(_ report: OutboxID, _ inFlightBatch: InFlightBatchID, isSealed: Bool) throws {
-        try connection.execute(ReportStatements.markLeased, inFlightBatch, isSealed, report)
     }
 
     /// Replaces the current body by the next one.
@@ -177,14 +172,14 @@ extension SQLiteOutbox {
         now: Timestamp
     ) throws {
         try connection.atomically {
+            guard let reason else {
+                try ReportStatements.markDelivered.execute(reports, on: connection, [now.sqliteValue])
+                return
+            }
             for report in reports {
-                if let reason {
-                    try connection.execute(
-                        ReportStatements.markDead, reason.rawValue, now, answer.at, answer.status,
-                        AnswerLimit.text(answer.text), report, inFlightBatch)
-                } else {
-                    try connection.execute(ReportStatements.markDelivered, now, report)
-                }
+                try connection.execute(
+                    ReportStatements.markDead, reason.rawValue, now, answer.at, answer.status,
+                    AnswerLimit.text(answer.text), report, inFlightBatch)
             }
         }
     }

@@ -153,17 +153,19 @@ enum ReportStatements {
         UPDATE report SET state = \(sql: ReportState.pending) WHERE id = ? AND state = \(sql: ReportState.superseded)
         """
 
-    /// Whether a report and its session queue are in no request.
-    static let isFree = """
-        SELECT report.state = \(sql: ReportState.pending) AND report.flight_id IS NULL AND lms_lane.flight_id IS NULL
-            AND lms_lane.target_id = ?
-        FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id WHERE report.id = ?
+    /// How many of some reports are in no request, and neither are their session queues, which go to a target.
+    static let countFree = ListedStatement { list in
         """
+        SELECT count(*) FROM report CROSS JOIN lms_lane ON lms_lane.id = report.lane_id
+        WHERE report.state = \(sql: ReportState.pending) AND report.flight_id IS NULL AND lms_lane.flight_id IS NULL
+            AND lms_lane.target_id = ? AND report.id IN \(list)
+        """
+    }
 
-    /// Puts a report into a request.
-    static let markLeased = """
-        UPDATE report SET state = \(sql: ReportState.leased), flight_id = ?, is_sealed = ? WHERE id = ?
-        """
+    /// Puts reports into a request.
+    static let markLeased = ListedStatement { list in
+        "UPDATE report SET state = \(sql: ReportState.leased), flight_id = ?, is_sealed = ? WHERE id IN \(list)"
+    }
 
     /// Whether a request has a report.
     static let isHeld = """
@@ -177,13 +179,15 @@ enum ReportStatements {
         WHERE id = ? AND flight_id = ? AND state = \(sql: ReportState.leased)
         """
 
-    /// Makes a report delivered.
-    static let markDelivered = """
+    /// Makes reports delivered.
+    static let markDelivered = ListedStatement { list in
+        """
         UPDATE report SET state = \(sql: ReportState.delivered), dead_reason = NULL, is_sealed = 0,
             flight_id = NULL, attempts = attempts + 1, changed_ms = ?, answer_ms = NULL, answer_status = NULL,
             answer_text = NULL
-        WHERE id = ? AND state <> \(sql: ReportState.delivered)
+        WHERE state <> \(sql: ReportState.delivered) AND id IN \(list)
         """
+    }
 
     /// Leases what is pending in a claimed request.
     static let leaseAgain = """
