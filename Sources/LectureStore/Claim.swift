@@ -137,6 +137,8 @@ enum ClaimStatements {
         "UPDATE content SET \(Claim.content.freed) WHERE id = ? AND \(Claim.isHeld(under: "?"))"
     /// Claims a licence of a run.
     static let takeRenewal = Claim.renewal.take("run_id = ?2 AND licence_id = ?3")
+    /// Claims licences of a run.
+    static let takeRenewals = ListedStatement { Claim.renewal.take("run_id = ?2 AND licence_id IN \($0)") }
     /// Claims a callback.
     static let takeCallback = Claim.callback.take("id = ?2")
     /// Claims a request.

@@ -47,6 +47,18 @@ struct CodedBytes {
         unsafe row.withBlob(column) { octets in unsafe append(octets: octets) }
     }
 
+    /// The coded value that begins at a place, with its kind and its length; empty at the end.
+    func value(at place: Int) -> ArraySlice<UInt8> {
+        guard place < bytes.count else { return [] }
+        var count = 1
+        if bytes[place] != 0 {
+            count += 8
+            let word = bytes[place + 1..<place + 9].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if bytes[place] == 2 { count += Int(word) }
+        }
+        return bytes[place..<place + count]
+    }
+
     private mutating func append(kind: UInt8, word: UInt64) {
         bytes.append(kind)
         unsafe withUnsafeBytes(of: word.bigEndian) { octets in unsafe bytes.append(contentsOf: octets) }

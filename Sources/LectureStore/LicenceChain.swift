@@ -207,6 +207,7 @@ extension SQLiteLicenceLedger {
 
     private func mark(_ suspicion: Int) throws {
         try connection.atomically {
+            try forgetAllRead()
             var form = codes.licenceForm()
             let start = form.bytes.count
             var sum = CodeSum()

@@ -42,12 +42,6 @@ enum LicenceColumns {
             (SELECT id FROM content WHERE key = ?1))
         """
 
-    /// The key stays, and with it its index.
-    static let update: String = {
-        let changed = coded.dropFirst().map(\.name) + ["mac"] + attempt
-        return "UPDATE licence SET \(changed.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
-    }()
-
     /// The values of the coded columns.
     static func values(_ entry: LicenceEntry) throws -> [SQLiteValue] {
         let record = entry.record
@@ -108,7 +102,11 @@ enum LicenceColumns {
     /// - Throws: ``LectureError`` with the code `storeDamaged` for a row that matches its code but has impossible
     ///   values.
     static func entry(_ row: borrowing Row, _ codes: LedgerCodes?) throws -> LicenceEntry {
-        let isForged = codes.map { !fits(row, $0) } ?? false
+        try entry(row, isForged: codes.map { !fits(row, $0) } ?? false)
+    }
+
+    /// The same for a row whose code was checked.
+    static func entry(_ row: borrowing Row, isForged: Bool) throws -> LicenceEntry {
         var entry = LicenceEntry(key: ContentKey(stored: row.text(0)), source: LicenceSource())
         entry.source.callbackURL = row.text(1)
         entry.source.keyID = row.text(2)

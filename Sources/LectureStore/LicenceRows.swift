@@ -16,13 +16,6 @@ struct LicenceRows {
         }
     }
 
-    /// A licence by its row.
-    func entry(row: Int64) throws -> LicenceEntry? {
-        try connection.first("SELECT \(LicenceColumns.list) FROM licence WHERE id = ?", row) {
-            try LicenceColumns.entry($0, codes)
-        }
-    }
-
     static let byKey = "WHERE licence.content_key > ? AND licence.content_id IS NOT NULL ORDER BY licence.content_key"
     static let byDeadline = """
         WHERE licence.content_id IS NOT NULL AND licence.deadline_ms < ? \

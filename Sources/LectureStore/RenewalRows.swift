@@ -56,11 +56,19 @@ package final class RenewalRows: RenewalBatches {
             var found = try due(run, .fresh, limit: limit, now: now) + due(run, .over, limit: limit, now: now)
             if found.count < limit { found += try due(run, .setBack, limit: limit - found.count, now: now) }
             found.sort { ($0.urgency, $0.licence) < ($1.urgency, $1.licence) }
-            return try found.prefix(limit).compactMap { due in
-                guard try connection.execute(ClaimStatements.takeRenewal, owner, run, due.licence) == 1 else {
-                    return nil
+            var chosen = found.prefix(limit).map(\.licence)
+            let taken = try ClaimStatements.takeRenewals.execute(
+                chosen, on: connection, [owner.sqliteValue, run.sqliteValue])
+            if taken < chosen.count {
+                // One was not free any more; to claim the others again changes nothing.
+                chosen = try chosen.filter {
+                    try connection.execute(ClaimStatements.takeRenewal, owner, run, $0) == 1
                 }
-                return try rows.entry(row: due.licence)
+            }
+            return try chosen.compactMap { row in
+                guard let known = try rows.known(row: row) else { return nil }
+                if try memory.read.begin(connection) { memory.read.read(known) }
+                return known.entry
             }
         }
     }
@@ -86,12 +94,21 @@ package final class RenewalRows: RenewalBatches {
     /// Records that a licence of a run is renewed, or has failed for this run.
     package func settle(_ run: RenewalRunID, _ key: ContentKey, error: LectureError?) throws {
         let state: RenewalState = error == nil ? .renewed : .failed
-        try connection.execute(
-            """
-            UPDATE renewal SET state = ?, \(Claim.renewal.freed), error_code = ?, error_detail = ?
-            WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)
-            """, state.rawValue, error?.code.number, error?.detail ?? "", run, key)
+        let isKnown = try memory.read.begin(connection)
+        if isKnown, let row = memory.read.row(key) {
+            try connection.execute(
+                Self.settleRow, state.rawValue, error?.code.number, error?.detail ?? "", run, row)
+        } else {
+            try connection.execute(
+                Self.settleKey, state.rawValue, error?.code.number, error?.detail ?? "", run, key)
+        }
     }
+
+    private static let settled =
+        "UPDATE renewal SET state = ?, \(Claim.renewal.freed), error_code = ?, error_detail = ?"
+    private static let settleRow = "\(settled) WHERE run_id = ? AND licence_id = ?"
+    private static let settleKey =
+        "\(settled) WHERE run_id = ? AND licence_id = (SELECT id FROM licence WHERE content_key = ?)"
 
     /// The licences that a run has renewed.
     package func renewedKeys(_ run: RenewalRunID) throws -> [ContentKey] {

@@ -33,8 +33,21 @@ package final class SQLiteLicenceLedger: LicenceLedger {
         /// The newest revision named by an anchor: no row reuses a number.
         var floor: Int64 = 0
         var pending: Pending?
+        /// Licences as they were read last.
+        var read = ReadLicences()
+        /// The statements that write parts of a licence, by what they write.
+        private var updates: [UInt64: String] = [:]
         /// The owners for which this process claims renewals: their claims are not elsewhere.
         var claimants: Set<OwnerID> = []
+
+        /// The statement that writes these columns; few sets of columns ever change together.
+        func update(_ bits: UInt64, withAttempt: Bool) -> String {
+            let name = bits << 1 | (withAttempt ? 1 : 0)
+            if let text = updates[name] { return text }
+            let text = LicenceColumns.update(bits, withAttempt: withAttempt)
+            if updates.count < 64 { updates[name] = text }
+            return text
+        }
     }
 
     let connection: Connection
@@ -104,7 +117,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     // MARK: Licences
 
     /// A licence; forged when its code does not match.
-    package func entry(_ key: ContentKey) throws -> LicenceEntry? { try rows.entry(key) }
+    package func entry(_ key: ContentKey) throws -> LicenceEntry? { try known(key)?.entry }
 
     /// Licences whose end was seen to have passed, but is later than a moment.
     package func entriesSeenExpired(endingAfter time: Timestamp) throws -> [LicenceEntry] {
@@ -151,15 +164,26 @@ package final class SQLiteLicenceLedger: LicenceLedger {
     /// - Throws: ``LectureError``: `bug` outside a transaction, `storeFailed` for values the schema refuses.
     package func store(_ entry: LicenceEntry) throws {
         let values = try LicenceColumns.values(entry)
-        let code = codes.code(LicenceColumns.covered(values))
+        var form = codes.licenceForm()
+        let domain = form.bytes.count
+        for value in LicenceColumns.covered(values) { form.append(value) }
+        let code = codes.code(form)
         var sum = try currentSum()
-        if let old = try stored(entry.key) {
+        if let old = try known(entry.key) {
             sum -= codes.term(old.code)
             try keep(sum)
-            let changed = values.dropFirst() + [code.sqliteValue] + LicenceColumns.attemptValues(entry)
-            try connection.execute(LicenceColumns.update, values: changed + [old.row.sqliteValue])
+            memory.read.changed(entry.key)
+            let attempt = LicenceColumns.attemptValues(entry)
+            let withAttempt = LicenceColumns.attemptValues(old.entry) != attempt
+            // Only what changes: each index of a column that is written is written, too.
+            let bits = LicenceColumns.changes(old.form, form, after: domain)
+            let changed = values.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element)
+            try connection.execute(
+                memory.update(bits, withAttempt: withAttempt),
+                values: changed + [code.sqliteValue] + (withAttempt ? attempt : []) + [old.row.sqliteValue])
         } else {
             try keep(sum)
+            memory.read.replaced(entry.key)
             try connection.execute(
                 LicenceColumns.insert, values: values + [code.sqliteValue] + LicenceColumns.attemptValues(entry))
         }
@@ -169,6 +193,7 @@ package final class SQLiteLicenceLedger: LicenceLedger {
 
     /// Stores only the result of the last attempt.
     package func storeAttempt(_ entry: LicenceEntry) throws {
+        try forgetRead(entry.key)
         let columns = LicenceColumns.attempt.map { "\($0) = ?" }.joined(separator: ", ")
         try connection.execute(
             "UPDATE licence SET \(columns) WHERE content_key = ?",
@@ -177,22 +202,18 @@ package final class SQLiteLicenceLedger: LicenceLedger {
 
     /// Deletes a licence.
     package func forget(_ key: ContentKey) throws {
-        guard let old = try stored(key) else { return }
+        guard let old = try known(key) else { return }
         var sum = try currentSum()
         sum -= codes.term(old.code)
         try keep(sum)
+        memory.read.replaced(key)
         try connection.execute("DELETE FROM licence WHERE id = ?", old.row)
-    }
-
-    private func stored(_ key: ContentKey) throws -> (row: Int64, code: [UInt8])? {
-        try connection.first("SELECT id, mac FROM licence WHERE content_key = ?", key) { ($0.int64(0), $0.blob(1)) }
     }
 
     /// Stores a request to a server; one about a missing licence is not stored.
     package func record(_ attempt: LicenceAttempt, of key: ContentKey) throws {
         try connection.atomically {
-            let row = try connection.first("SELECT id FROM licence WHERE content_key = ?", key) { $0.int64(0) }
-            guard let row else { return }
+            guard let row = try rowNumber(key) else { return }
             try connection.execute(
                 """
                 INSERT INTO licence_attempt(licence_id, at_ms, duration_ms, kind, status, outcome, error_code, detail)
