@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -75,4 +77,11 @@ short csystem_spawn_setsid(void) { return POSIX_SPAWN_SETSID; }
 int csystem_pidfd_open(pid_t pid) {
     long fd = syscall(SYS_pidfd_open, pid, 0);
     return fd >= 0 ? (int)fd : -errno;
+}
+
+int csystem_limit_heaps(int count) { return mallopt(M_ARENA_MAX, count); }
+
+int csystem_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }

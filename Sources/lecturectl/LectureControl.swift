@@ -6,6 +6,7 @@ import LectureCommand
 enum LectureControl {
     static func main() async {
         let environment = ProcessInput.environment()
+        ProcessMemory.boundHeaps(environment: environment)
         ProcessSignals.prepare(environment: environment)
         OpenFiles.raiseLimit()
         do throws(UsageError) {

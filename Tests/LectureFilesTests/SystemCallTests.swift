@@ -146,6 +146,15 @@ import Testing
     }
 }
 
+/// The number of the allocator's heaps.
+@Suite struct HeapTests {
+    @Test func `It is bounded, unless the user has set it`() {
+        #expect(Heaps.bound(environment: ["PATH": "/bin"]))
+        #expect(!Heaps.bound(environment: ["MALLOC_ARENA_MAX": "4"]))
+        #expect(!Heaps.bound(environment: ["GLIBC_TUNABLES": "glibc.malloc.arena_max=4"]))
+    }
+}
+
 /// The running digest without threads: how far it advances by itself, and when it starts again.
 @Suite struct PrefixDigestTests {
     let scratch: Scratch

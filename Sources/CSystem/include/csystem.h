@@ -50,4 +50,10 @@ short csystem_spawn_setsid(void);
 
 /// pidfd_open(2) with flags 0; close-on-exec by itself. Returns a descriptor or a negative errno value.
 int csystem_pidfd_open(pid_t pid);
+
+/// mallopt(3) with M_ARENA_MAX: how many heaps glibc's allocator may have. Returns 1 or 0.
+int csystem_limit_heaps(int count);
+
+/// How many processors this process may use; 0 when that is not known.
+int csystem_processors(void);
 #endif

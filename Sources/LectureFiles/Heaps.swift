@@ -1,0 +1,21 @@
+import CSystem
+import Glibc
+
+/// The heaps of glibc's allocator.
+package enum Heaps {
+    /// Bounds their number by that of the processors, for a program whose memory is its own; a library must not.
+    ///
+    /// glibc makes up to eight heaps for each processor, and a new thread begins one as long as it may. Each costs
+    /// calls while the program starts, and keeps what is free in it from all others. More heaps than processors are no
+    /// faster, since no more threads allocate at once. A value that the user has set (`MALLOC_ARENA_MAX`,
+    /// `GLIBC_TUNABLES`) stays.
+    ///
+    /// - Parameter environment: of the process.
+    /// - Returns: whether there is a bound now.
+    @discardableResult
+    package static func bound(environment: [String: String]) -> Bool {
+        let isSet = environment["MALLOC_ARENA_MAX"] != nil || environment["GLIBC_TUNABLES"] != nil
+        let processors = csystem_processors()
+        return !isSet && processors > 0 && csystem_limit_heaps(processors) == 1
+    }
+}
