@@ -34,7 +34,7 @@ int csystem_open_parent(int dir) {
 int csystem_open_direct(int fd) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+    int direct = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
     return direct >= 0 ? direct : -errno;
 }
 

@@ -300,9 +300,10 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             if !plan.resumes { try? paths.deletePart() }
             throw error
         }
+        let writer = MediaWriter(file, total: plan.total)
         return Body(
             plan: plan, paths: paths,
-            kept: .clear(MediaWriter(file, total: plan.total), ReadableFile(file, plan.path)), assembler: assembler,
+            kept: .clear(writer, ReadableFile(file, plan.path, direct: writer.direct)), assembler: assembler,
             prefix: prefix)
     }
 
@@ -328,11 +329,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             let finished = try unsafe body.assembler.take(
                 bytes, at: block.offset, from: transfer, endsObject: endsObject)
             try body.prefix?.willWrite(at: block.offset)
-            let isReadSoon = body.prefix?.willRead(block.offset) ?? false
             switch body.kept {
             case .clear(var writer, let reader):
                 do throws(SystemError) {
-                    writer.isReadSoon = isReadSoon
                     try unsafe writer.write(bytes, at: block.offset)
                 } catch {
                     throw FileIntent.write.error(error, body.plan.path)
@@ -343,7 +342,6 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                     try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
                 }
             case .sealed(let part):
-                part.isReadSoon = isReadSoon
                 let continues = try unsafe part.take(
                     bytes, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
                 ) { (chunk, text, offset) throws(LectureError) in

@@ -5,20 +5,20 @@ import Glibc
 ///
 /// A lecture is written once and watched later. Through the page cache its bytes are copied once more, the cache's
 /// pages are looked for and given up again, and what other programs read is displaced: twice the processor time of a
-/// direct write. Bytes that the digest of the whole reads soon are written through the cache, as is everything where
-/// the file system refuses `O_DIRECT`; both kinds of writes may be mixed (open(2), "O_DIRECT").
+/// direct write. Where the file system refuses `O_DIRECT` everything goes through the cache; both kinds of writes may
+/// be mixed (open(2), "O_DIRECT").
 ///
 /// Neither is durable before a sync of ``file``.
 struct MediaWriter {
     /// The open file, through the page cache.
     let file: Descriptor
-    /// The same file opened with `O_DIRECT`; nil where that is not possible or does not pay.
-    private var direct: Descriptor?
-    /// Whether what is written next is read again soon, and is better kept in the page cache.
-    var isReadSoon = false
+    /// The same file opened with `O_DIRECT`; nil where that is not possible or does not pay. What was written is also
+    /// read through it: a digest reads once what arrived out of order, and the cache costs more than the disk does.
+    private(set) var direct: Descriptor?
 
-    /// The alignment in memory and in the file that direct writes have: the largest block of a common file system.
-    private static let page = 4096
+    /// The alignment in memory and in the file that direct reads and writes have: the largest block of a common file
+    /// system.
+    static let page = 4096
     /// A smaller file has few writes, and is soon read again.
     private static let leastBytes: UInt64 = 8 << 20
 
@@ -45,7 +45,7 @@ struct MediaWriter {
     ///   - offset: where, in bytes.
     /// - Throws: ``SystemError``.
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
-        let done = isReadSoon ? 0 : try unsafe writeDirectly(bytes, at: offset)
+        let done = try unsafe writeDirectly(bytes, at: offset)
         if done == bytes.count { return }
         try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + UInt64(done))
     }

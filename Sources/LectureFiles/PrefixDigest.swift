@@ -3,7 +3,7 @@ import LectureModel
 /// The SHA-256 of a file that is written in any order.
 ///
 /// Whole chunks are taken in the order of the file: from memory when the next chunk is the one being written, else from
-/// the page cache. At most one chunk is read for each chunk that is written, so that the writer never stops for long
+/// the disk. At most one chunk is read for each chunk that is written, so that the writer never stops for long
 /// when two ranges meet; the rest is read at the end. Rewriting bytes that the digest has already covered restarts it,
 /// from the disk: what is on the disk counts.
 struct PrefixDigest {
@@ -31,12 +31,6 @@ struct PrefixDigest {
     mutating func willWrite(at offset: UInt64) throws(LectureError) {
         if offset < hashed { try beginAnew() }
     }
-
-    /// Whether bytes that are written now will be read from the file for the digest, and not taken from memory.
-    ///
-    /// - Parameter offset: where they are, in bytes.
-    /// - Returns: whether they do not continue the digest.
-    func willRead(_ offset: UInt64) -> Bool { isWaitingForTheEnd || offset != hashed }
 
     private mutating func beginAnew() throws(LectureError) {
         running = try digests.sha256()

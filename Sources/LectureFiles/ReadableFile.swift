@@ -1,3 +1,4 @@
+import Glibc
 import LectureModel
 
 /// Reads the bytes of a resource as they were fetched. Used by one thread at a time.
@@ -19,6 +20,7 @@ protocol ByteSource: AnyObject {
     static let bufferBytes = 1 << 20
 
     private let descriptor: Descriptor
+    private var direct: Descriptor?
     private let subject: String
     /// Allocated by the first read: a file that is only written needs none.
     private var buffer: UnsafeMutableRawBufferPointer?
@@ -28,8 +30,10 @@ protocol ByteSource: AnyObject {
     /// - Parameters:
     ///   - descriptor: the open file.
     ///   - subject: its path, for messages.
-    init(_ descriptor: Descriptor, _ subject: String) {
+    ///   - direct: the same file opened with `O_DIRECT`, for whole pages; nil to read all through the page cache.
+    init(_ descriptor: Descriptor, _ subject: String, direct: Descriptor? = nil) {
         self.descriptor = descriptor
+        self.direct = direct
         self.subject = subject
     }
 
@@ -49,7 +53,9 @@ protocol ByteSource: AnyObject {
         let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
         let got: Int
         do {
-            got = try unsafe descriptor.read(target, at: offset)
+            let first = try unsafe readDirectly(target.count, into: buffer, at: offset)
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[first...])
+            got = try unsafe first == target.count ? first : first + descriptor.read(rest, at: offset + UInt64(first))
         } catch {
             throw FileIntent.read.error(error, subject)
         }
@@ -57,5 +63,30 @@ protocol ByteSource: AnyObject {
             throw LectureError(.damaged, detail: subject, cause: "it ends at byte \(offset + UInt64(got))")
         }
         unsafe body(UnsafeRawBufferPointer(target))
+    }
+
+    /// Reads past the page cache, by one call.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes; whole pages are read.
+    ///   - buffer: aligned to a page, a whole number of them.
+    ///   - offset: where, in bytes.
+    /// - Returns: how many bytes there are now, at most `count`. Fewer where the file ends, for a place inside a page,
+    ///   or where the file system refuses it.
+    /// - Throws: ``SystemError``.
+    private func readDirectly(
+        _ count: Int, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(SystemError) -> Int {
+        guard let direct, let start = off_t(exactly: offset), offset.isMultiple(of: UInt64(MediaWriter.page)) else {
+            return 0
+        }
+        let whole = (count + MediaWriter.page - 1) / MediaWriter.page * MediaWriter.page
+        do {
+            return min(count, try systemCall { unsafe pread(direct.number, buffer.baseAddress, whole, start) })
+        } catch {
+            guard error.number == EINVAL || error.number == EOPNOTSUPP else { throw error }
+            self.direct = nil
+            return 0
+        }
     }
 }

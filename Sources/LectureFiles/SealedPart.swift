@@ -20,11 +20,6 @@ import LectureModel
     /// The open file; another one after a renewal.
     var file: Descriptor { output.file }
     private var output: MediaWriter
-    /// Whether what is taken next is read again soon, for a digest of the whole.
-    var isReadSoon: Bool {
-        get { output.isReadSoon }
-        set { output.isReadSoon = newValue }
-    }
     /// Reads the plaintext of what was written.
     private(set) var reader: SealedReader
     private let paths: PartFilePaths
@@ -104,8 +99,8 @@ import LectureModel
         self.layout = layout
         sealer = try seal.cipher.sealer(header: header, sealedBefore: sealed)
         reader = SealedReader(
-            ReadableFile(file, plan.path), opener: try seal.cipher.opener(header: header), layout: layout, last: last,
-            damage: .readsAsZeros)
+            ReadableFile(file, plan.path, direct: output.direct), opener: try seal.cipher.opener(header: header),
+            layout: layout, last: last, damage: .readsAsZeros)
         unsafe box = .allocate(byteCount: SealedFormat.segmentBytes, alignment: 4096)
     }
 
@@ -329,7 +324,8 @@ import LectureModel
             sealed = carried
             last = last.flatMap { carried.contains($0) ? $0 : nil }
             reader = SealedReader(
-                ReadableFile(fresh, plan.path), opener: opener, layout: layout, last: last, damage: .readsAsZeros)
+                ReadableFile(fresh, plan.path, direct: output.direct), opener: opener, layout: layout, last: last,
+                damage: .readsAsZeros)
             return true
         } catch {
             try? paths.clearReplacement()

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `Whole pages are not kept in the page cache, unless they are read soon`() throws {
+    @Test func `Whole pages are not kept in the page cache, neither written nor read again`() throws {
         try withFile { file, scratch in
             var writer = MediaWriter(file, total: UInt64(Self.total))
             // A file system without O_DIRECT has nothing to prove here; the bytes are compared below.
@@ -43,11 +43,37 @@ import Testing
             try systemCall { fdatasync(file.number) }
             // A file system in memory takes the flag and has only its cache.
             let isInMemory = try cached(file, 1 << 20) > 0
-            writer.isReadSoon = true
-            try write(sample(1 << 20, seed: 2), to: &writer, at: 1 << 20)
-            #expect(try cached(file, 2 << 20) == (isInMemory ? 2 << 20 : 1 << 20))
-            let due = sample(1 << 20) + sample(1 << 20, seed: 2)
-            #expect(try Array(scratch.read("file")[..<(2 << 20)]) == due)
+            let reader = ReadableFile(file, "file", direct: writer.direct)
+            var found: [UInt8] = []
+            try unsafe reader.read(1 << 20, at: 0) { unsafe found.append(contentsOf: $0) }
+            #expect(found == sample(1 << 20))
+            #expect(try cached(file, 1 << 20) == (isInMemory ? 1 << 20 : 0))
+        }
+    }
+
+    /// Bytes of both kinds of writes, at every kind of place, up to an end inside a page.
+    @Test func `What was written past the page cache is read as it is`() throws {
+        try withFile { file, scratch in
+            let length = Self.total - 1000
+            try systemCall { ftruncate(file.number, off_t(length)) }
+            var writer = MediaWriter(file, total: UInt64(length))
+            let bytes = sample(length)
+            for start in stride(from: 0, to: length, by: 1_000_003) {
+                try write(Array(bytes[start..<min(length, start + 1_000_003)]), to: &writer, at: start)
+            }
+            let reader = ReadableFile(file, "file", direct: writer.direct)
+            for (start, count) in [
+                (0, 1), (0, 1 << 20), (4096, 5000), (4097, 5000), (1 << 20, (1 << 20) - 1), (length - 3096, 3096),
+                (length - 1, 1), ((length >> 12) << 12, length & 4095),
+            ] {
+                var found: [UInt8] = []
+                try unsafe reader.read(count, at: UInt64(start)) { unsafe found.append(contentsOf: $0) }
+                #expect(found == Array(bytes[start..<(start + count)]), "\(count) bytes at \(start)")
+            }
+            let error = #expect(throws: LectureError.self) {
+                try unsafe reader.read(8192, at: UInt64((length >> 12) << 12)) { _ in }
+            }
+            #expect(error?.code == .damaged)
         }
     }
 
@@ -61,7 +87,6 @@ import Testing
             ]
             for (number, piece) in pieces.enumerated() {
                 let bytes = sample(piece.1, seed: UInt64(number + 10))
-                writer.isReadSoon = number % 4 == 3
                 try write(bytes, to: &writer, at: piece.0)
                 due.replaceSubrange(piece.0..<(piece.0 + piece.1), with: bytes)
             }
