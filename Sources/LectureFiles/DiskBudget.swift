@@ -30,6 +30,7 @@ package final class DiskBudget: Sendable {
         var files: [UInt64: File] = [:]
         var lastNumber: UInt64 = 0
         var waiting = 0
+        var waitingBytes = 0
         var blocked = 0
     }
 
@@ -47,6 +48,7 @@ package final class DiskBudget: Sendable {
 
     private let blocksPerFile: Int
     private let blocks: Int
+    private let bytes: Int
     private let state = Monitor(State())
 
     /// Makes a budget. A process needs one.
@@ -54,11 +56,16 @@ package final class DiskBudget: Sendable {
     /// - Parameters:
     ///   - blocksPerFile: how many blocks of one file may wait.
     ///   - blocks: how many blocks of all files may wait.
+    ///   - bytes: how many bytes all of them may have. This bounds the memory of a process with many files: a disk is
+    ///     busy with less.
     ///   - groupTime: how long a group may be filled beyond what is worth a sync.
-    package init(blocksPerFile: Int = 4, blocks: Int = 48, groupTime: Duration = .milliseconds(100)) {
+    package init(
+        blocksPerFile: Int = 4, blocks: Int = 48, bytes: Int = 8 << 20, groupTime: Duration = .milliseconds(100)
+    ) {
         self.groupTime = groupTime
         self.blocksPerFile = max(1, blocksPerFile)
         self.blocks = max(1, blocks)
+        self.bytes = bytes
     }
 
     /// How many callers are waiting for the disk.
@@ -85,16 +92,20 @@ package final class DiskBudget: Sendable {
 
     /// Waits until one more block of the file may wait for the disk.
     ///
-    /// - Parameter account: the file.
+    /// - Parameters:
+    ///   - account: the file.
+    ///   - count: the length of the block in bytes. One that is longer than the budget enters alone.
     /// - Returns: false when the file takes no more blocks; then nothing was taken from the budget.
-    func enter(_ account: Account) -> Bool {
+    func enter(_ account: Account, bytes count: Int = 0) -> Bool {
         var counted = false
         return state.wait { state in
             guard let file = state.files[account.number], file.stage == .open else {
                 state.blocked -= counted ? 1 : 0
                 return false
             }
-            guard file.waiting < blocksPerFile, state.waiting < blocks, file.unsynced < Self.unsyncedBytes else {
+            guard file.waiting < blocksPerFile, state.waiting < blocks, file.unsynced < Self.unsyncedBytes,
+                state.waitingBytes == 0 || state.waitingBytes + count <= bytes
+            else {
                 state.blocked += counted ? 0 : 1
                 counted = true
                 return nil
@@ -102,15 +113,21 @@ package final class DiskBudget: Sendable {
             state.blocked -= counted ? 1 : 0
             state.files[account.number]?.waiting += 1
             state.waiting += 1
+            state.waitingBytes += count
             return true
         }
     }
 
     /// Releases a block's place.
-    func leave(_ account: Account) {
+    ///
+    /// - Parameters:
+    ///   - account: the file.
+    ///   - count: the length of the block in bytes, as when it entered.
+    func leave(_ account: Account, bytes count: Int = 0) {
         state.change { state in
             state.files[account.number]?.waiting -= 1
             state.waiting -= 1
+            state.waitingBytes -= count
         }
     }
 

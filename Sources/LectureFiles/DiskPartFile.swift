@@ -155,7 +155,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     /// Queues a block; waits first while the block budget is exhausted.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
-        guard budget.enter(account) else { return false }
+        guard budget.enter(account, bytes: block.count) else { return false }
         let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
         early.withLock { early in
             if early.isOver { queueWrite(submitted) } else { early.blocks.append(submitted) }
@@ -165,7 +165,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private func queueWrite(_ submitted: EarlyBlock) {
         writes.async { [self] in
-            defer { budget.leave(account) }
+            defer { budget.leave(account, bytes: submitted.block.count) }
             // A block that entered the budget just before `close` may be queued just after it.
             guard isWriting, !hasEnded, !isAbandoned else { return }
             do throws(LectureError) {
@@ -198,9 +198,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     package func abandon(_ transfer: TransferID) {
         let dropped = early.withLock { early in
             defer { early.blocks.removeAll { $0.transfer == transfer } }
-            return early.blocks.count { $0.transfer == transfer }
+            return early.blocks.filter { $0.transfer == transfer }
         }
-        for _ in 0..<dropped { budget.leave(account) }
+        for early in dropped { budget.leave(account, bytes: early.block.count) }
         writes.async { [self] in
             body?.assembler.abandon(transfer)
             if case .sealed(let part) = body?.kept { part.abandon(transfer) }
@@ -243,9 +243,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         guard budget.beginClosing(account, deleting: deleting) else { return }
         let dropped = early.withLock { early in
             defer { early = Early(isOver: true) }
-            return early.blocks.count
+            return early.blocks
         }
-        for _ in 0..<dropped { budget.leave(account) }
+        for early in dropped { budget.leave(account, bytes: early.block.count) }
         writes.async { [self] in
             last = takeWritten()
             let isClean = body?.kept.isClean ?? hasFinished
@@ -325,30 +325,33 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 free: try media.freeBytes(), needs: UInt64(block.count), reserve: body.plan.reserveBytes,
                 body.plan.path)
         }
-        try unsafe block.withBytes { (bytes) throws(LectureError) in
-            let finished = try unsafe body.assembler.take(
-                bytes, at: block.offset, from: transfer, endsObject: endsObject)
-            try body.prefix?.willWrite(at: block.offset)
-            switch body.kept {
-            case .clear(var writer, let reader):
-                do throws(SystemError) {
-                    try unsafe writer.write(bytes, at: block.offset)
-                } catch {
+        try body.prefix?.willWrite(at: block.offset)
+        switch body.kept {
+        case .clear(let writer, let reader):
+            var output = writer
+            var finished: [ChunkAssembler.Finished] = []
+            try unsafe block.withStrips { (bytes, offset) throws(LectureError) in
+                // The assembler finds a place that overflows.
+                let isLast = Int(offset - block.offset) + bytes.count == block.count
+                finished += try unsafe body.assembler.take(
+                    bytes, at: offset, from: transfer, endsObject: endsObject && isLast)
+                do throws(SystemError) { try unsafe output.write(bytes, at: offset) } catch {
                     throw FileIntent.write.error(error, body.plan.path)
                 }
-                body.kept = .clear(writer, reader)
-                for chunk in finished { record(chunk, in: &body) }
-                for chunk in finished {
-                    try unsafe body.prefix?.didWrite(chunk.range, in: bytes, at: block.offset, reader)
-                }
-            case .sealed(let part):
-                let continues = try unsafe part.take(
+            }
+            body.kept = .clear(output, reader)
+            for chunk in finished { record(chunk, in: &body) }
+            for chunk in finished { try body.prefix?.didWrite(chunk.range, in: block, reader) }
+        case .sealed(let part):
+            try unsafe block.withBytes { (bytes) throws(LectureError) in
+                let finished = try unsafe body.assembler.take(
+                    bytes, at: block.offset, from: transfer, endsObject: endsObject)
+                isAbandoned = try unsafe !part.take(
                     bytes, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
                 ) { (chunk, text, offset) throws(LectureError) in
                     record(chunk, in: &body)
                     try unsafe body.prefix?.didWrite(chunk.range, in: text, at: offset, part.reader)
                 }
-                isAbandoned = !continues
             }
         }
     }

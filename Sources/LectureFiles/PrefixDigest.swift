@@ -52,12 +52,40 @@ struct PrefixDigest {
     ) throws(LectureError) {
         if isWaitingForTheEnd { return }
         if range.lowerBound == hashed, range.lowerBound >= offset {
-            let piece = unsafe bytes[Int(range.lowerBound - offset)..<Int(range.upperBound - offset)]
-            unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))
+            unsafe take(range, in: bytes, at: offset)
             hashed = range.upperBound
         } else {
             ahead[range.lowerBound] = range.upperBound
         }
+        try catchUp(file)
+    }
+
+    /// Must be called when the bytes of a whole chunk are written.
+    ///
+    /// - Parameters:
+    ///   - range: the chunk's place in the file, in bytes.
+    ///   - block: was just written; the chunk's last byte is in it.
+    ///   - file: where everything else is read from.
+    /// - Throws: ``LectureError``.
+    mutating func didWrite(_ range: Range<UInt64>, in block: Block, _ file: any ByteSource) throws(LectureError) {
+        if isWaitingForTheEnd { return }
+        if range.lowerBound == hashed, range.lowerBound >= block.offset {
+            unsafe block.withStrips { bytes, offset in unsafe take(range, in: bytes, at: offset) }
+            hashed = range.upperBound
+        } else {
+            ahead[range.lowerBound] = range.upperBound
+        }
+        try catchUp(file)
+    }
+
+    /// Takes what these bytes have of a chunk.
+    private func take(_ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64) {
+        let part = range.clamped(to: offset..<(offset + UInt64(bytes.count)))
+        let piece = unsafe bytes[Int(part.lowerBound - offset)..<Int(part.upperBound - offset)]
+        unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))
+    }
+
+    private mutating func catchUp(_ file: any ByteSource) throws(LectureError) {
         if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
     }
 

@@ -181,6 +181,29 @@ private final class Tally: @unchecked Sendable {
         budget.close(account)
     }
 
+    /// Blocks of many files are bounded together: a process with sixteen connections keeps its memory.
+    @Test func `Eight MiB of all files wait, and the next block when there is space for it`() {
+        let budget = DiskBudget()
+        let accounts = (0..<9).map { _ in budget.open() }
+        for account in accounts[..<8] { #expect(budget.enter(account, bytes: 1 << 20)) }
+        let done = DispatchGroup()
+        done.enter()
+        Thread.detachNewThread {
+            #expect(budget.enter(accounts[8], bytes: 1 << 20))
+            done.leave()
+        }
+        while budget.blockedCallers == 0 { sched_yield() }
+        #expect(budget.waitingBlocks == 8)
+        budget.leave(accounts[0], bytes: 1 << 20)
+        done.wait()
+        #expect(budget.waitingBlocks == 8)
+        for account in accounts[1...] { budget.leave(account, bytes: 1 << 20) }
+        // More than all may have, with nothing before it.
+        #expect(budget.enter(accounts[0], bytes: 64 << 20))
+        budget.leave(accounts[0], bytes: 64 << 20)
+        for account in accounts { budget.close(account) }
+    }
+
     /// Four MiB are worth a sync; those that arrive fast are synced eight at a time.
     @Test(arguments: [(Duration.zero, 4), (.seconds(3600), 8)])
     func `What is written is synced without a request`(time: Duration, count: Int) async throws {

@@ -145,6 +145,36 @@ import Testing
         #expect(try store.damage(plan, chunks.sorted { $0.index < $1.index }) == [])
     }
 
+    /// Small files are received so. A block may end a chunk and begin another one.
+    @Test(arguments: [false, true], [1 << 20, 400_000])
+    func `A file received in strips has the bytes, proofs and digest of the lecture`(
+        digest: Bool, chunk: Int
+    ) async throws {
+        let store = try TestStore()
+        let bytes = sample((3 << 20) + 12_345)
+        let plan = plan(bytes.count, chunk: chunk, digest: digest)
+        let part = store.make()
+        part.file.open(plan)
+        try await part.expectOpened()
+        let transfer = part.newTransfer()
+        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+            let piece = Array(bytes[start..<min(bytes.count, start + (1 << 20))])
+            let block = Block(offset: UInt64(start), capacity: piece.count, strips: 1 << 17)
+            #expect(unsafe piece.withUnsafeBytes { unsafe block.append($0) } == piece.count)
+            #expect(part.file.submit(block, from: transfer, endsObject: false))
+        }
+        part.file.flush()
+        let chunks = try await part.flushed()
+        #expect(chunks.map(\.index) == Array(0..<(bytes.count + chunk - 1) / chunk))
+        if digest {
+            part.file.digest(total: UInt64(bytes.count))
+            #expect(try await part.digest() == store.digests.sha256(of: bytes))
+        }
+        try await part.finish(total: bytes.count)
+        #expect(try store.root.read(plan.path) == bytes)
+        #expect(try store.damage(plan, chunks) == [])
+    }
+
     @Test func `A large sealed file opens to the lecture`() async throws {
         let store = try SealedStore()
         let bytes = SealedStore.media(SealedStore.length(9, 12_345))

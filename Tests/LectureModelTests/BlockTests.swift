@@ -29,6 +29,32 @@ struct BlockTests {
         }
     }
 
+    /// Strips that end with the block, before its end, and behind it; appended in pieces that cross their borders.
+    @Test(arguments: [1, 70_000, 131_072, 300_000, 1 << 20], [50_000, 131_072, 1 << 21])
+    func `a block in strips holds its own bytes and lends them in order`(capacity: Int, strip: Int) {
+        let bytes = (0..<capacity).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
+        for length in Set([0, 1, capacity / 2, capacity]) {
+            let block = Block(offset: 7, capacity: capacity, strips: strip)
+            for start in stride(from: 0, to: length, by: 33_333) {
+                let piece = bytes[start..<min(length, start + 33_333)]
+                #expect(unsafe piece.withUnsafeBytes { unsafe block.append($0) } == piece.count)
+            }
+            #expect(holds(block, bytes[..<length]))
+            #expect(block.first(100) == Array(bytes[..<min(length, 100)]))
+            var lent: [UInt8] = []
+            var lengths: [Int] = []
+            unsafe block.withStrips { strip, offset in
+                #expect(offset == 7 + UInt64(lent.count))
+                unsafe lent.append(contentsOf: strip)
+                lengths.append(strip.count)
+            }
+            #expect(lent == Array(bytes[..<length]))
+            // No memory is taken before there are bytes for it.
+            #expect(lengths.count == max(1, (length + strip - 1) / strip))
+            #expect(lengths.dropLast().allSatisfy { $0 == strip })
+        }
+    }
+
     @Test
     func `blocks of many threads never share memory`() async {
         await withTaskGroup(of: Void.self) { group in

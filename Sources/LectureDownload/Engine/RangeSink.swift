@@ -10,6 +10,11 @@ package import LectureModel
 package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The size and alignment of blocks: writes of 1 MiB cost a third of writes of 16 KiB.
     package static let blockBytes: UInt64 = 1 << 20
+    /// A file of at most this many bytes is received in blocks that take memory in strips. There are as many of them as
+    /// jobs; a larger one is written past the page cache, where whole blocks are cheaper.
+    private static let strippedBytes: UInt64 = 8 << 20
+    /// How many bytes of memory such a block takes at once.
+    private static let stripBytes = 1 << 17
     /// The least number of bytes that is a piece during a transfer.
     package static let leastPiece = 16_384
     /// The largest descriptor.
@@ -260,9 +265,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         body.isSkipping = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
+        // A segment of a sealed file is sealed from one piece of memory.
+        let isStripped = body.grid.lead == 0 && body.total ?? .max <= Self.strippedBytes
         let block = Block(
-            offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset), length: Int(end - body.offset)
-        )
+            offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset),
+            length: Int(end - body.offset), strips: isStripped ? Self.stripBytes : nil)
         body.block = block
         if !body.isSkipping, body.grid.isStart(body.offset) {
             shared.withLock { ($0.beginning, $0.kept) = (block, 0) }
@@ -334,7 +341,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         guard asked.role == .media, asked.checksFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
             return nil
         }
-        let bytes = unsafe block.withBytes { unsafe Array($0.prefix(FirstBytes.length)) }
+        let bytes = block.first(FirstBytes.length)
         if asked.digestIsKnown {
             return FirstBytes.isPage(bytes) ? FirstBytes.refusal(bytes, mediaType: nil) : nil
         }

@@ -13,7 +13,10 @@
     /// The offset after the last byte of the resource that the block covers.
     package var end: UInt64 { offset + UInt64(length) }
     private let length: Int
-    private let memory: UnsafeMutableRawPointer
+    /// How many bytes of memory are taken at once.
+    private let stripBytes: Int
+    /// Memory in the order of the bytes; all but the last strip are full.
+    private var strips: [UnsafeMutableRawPointer] = unsafe []
 
     /// Allocates an empty block.
     ///
@@ -21,14 +24,20 @@
     ///   - offset: where its bytes belong in the resource.
     ///   - capacity: how many bytes fit.
     ///   - length: how many bytes of the resource it covers; nil for as many as fit.
-    package init(offset: UInt64, capacity: Int, length: Int? = nil) {
+    ///   - strips: how many bytes of memory are taken at once, so that a block which is being filled has little more
+    ///     than its bytes; nil for all.
+    package init(offset: UInt64, capacity: Int, length: Int? = nil, strips: Int? = nil) {
         self.offset = offset
         self.capacity = capacity
         self.length = length ?? capacity
-        unsafe memory = BlockMemory.take(capacity)
+        stripBytes = max(1, min(capacity, strips ?? capacity))
     }
 
-    deinit { unsafe BlockMemory.giveBack(memory, capacity) }
+    deinit {
+        for index in unsafe strips.indices { unsafe BlockMemory.giveBack(strips[index], memoryBytes(ofStrip: index)) }
+    }
+
+    private func memoryBytes(ofStrip index: Int) -> Int { min(stripBytes, capacity - index * stripBytes) }
 
     /// How many bytes still fit.
     package var space: Int { capacity - count }
@@ -39,18 +48,58 @@
     /// - Returns: how many were taken.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = min(space, bytes.count)
-        if taken > 0, let source = bytes.baseAddress {
-            unsafe (memory + count).copyMemory(from: source, byteCount: taken)
-            count += taken
+        guard let source = bytes.baseAddress else { return 0 }
+        var done = 0
+        while done < taken {
+            let (index, place) = count.quotientAndRemainder(dividingBy: stripBytes)
+            if place == 0 { unsafe strips.append(BlockMemory.take(memoryBytes(ofStrip: index))) }
+            let piece = min(taken - done, stripBytes - place)
+            unsafe (strips[index] + place).copyMemory(from: source + done, byteCount: piece)
+            count += piece
+            done += piece
         }
         return taken
     }
 
-    /// Lends the filled bytes.
+    /// Lends the filled bytes. Those in several strips are copied together for it.
     package func withBytes<Result, Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
+        if unsafe strips.count <= 1 {
+            return try unsafe body(UnsafeRawBufferPointer(start: strips.first, count: count))
+        }
+        let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 4096)
+        defer { unsafe whole.deallocate() }
+        unsafe withStrips { bytes, place in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: whole[Int(place - offset)...]).copyMemory(from: bytes)
+        }
+        return try unsafe body(UnsafeRawBufferPointer(whole))
+    }
+
+    /// The first filled bytes.
+    ///
+    /// - Parameter length: how many, at most as many as a strip holds.
+    /// - Returns: fewer where fewer are filled.
+    package func first(_ length: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        unsafe withStrips { strip, place in
+            if place == offset { unsafe bytes.append(contentsOf: strip.prefix(length)) }
+        }
+        return bytes
+    }
+
+    /// Lends the filled bytes strip by strip, in order, each with its place in the resource. An empty block lends an
+    /// empty one.
+    package func withStrips<Failure>(
+        _ body: (UnsafeRawBufferPointer, UInt64) throws(Failure) -> Void
+    ) throws(Failure) {
+        if count == 0 { return try unsafe body(UnsafeRawBufferPointer(start: nil, count: 0), offset) }
+        for index in unsafe strips.indices {
+            let start = index * stripBytes
+            try unsafe body(
+                UnsafeRawBufferPointer(start: strips[index], count: min(stripBytes, count - start)),
+                offset + UInt64(start))
+        }
     }
 }
 

@@ -10,6 +10,8 @@ import Testing
 /// `@unchecked Sendable`: used by the one thread of its test.
 private final class RecordingPart: PartFile, @unchecked Sendable {
     var blocks: [(offset: UInt64, bytes: [UInt8], stream: TransferID, endsObject: Bool)] = []
+    /// In how many strips of memory each of them was.
+    var strips: [Int] = []
     var flushes = 0
     var abandoned: [TransferID] = []
     /// How many blocks are accepted before the file refuses one.
@@ -19,6 +21,9 @@ private final class RecordingPart: PartFile, @unchecked Sendable {
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard blocks.count < capacity else { return false }
         unsafe block.withBytes { unsafe blocks.append((block.offset, Array($0), transfer, endsObject)) }
+        var count = 0
+        unsafe block.withStrips { _, _ in count += 1 }
+        strips.append(count)
         return true
     }
     func flush() { flushes += 1 }
@@ -102,6 +107,21 @@ struct RangeSinkTests {
         #expect(report.remainder == nil)
         #expect(bench.part.flushes > 0)
         #expect(bench.sink.receivedBytes == 2_500_000)
+    }
+
+    @Test func `a small file in clear is gathered in strips, a large or sealed one in whole blocks`() throws {
+        let sealed = SealedFormat.grid(segments: 1)
+        for (total, grid, strips) in [
+            (2_500_000, ChunkGrid(length: 1 << 20), [8, 8, 4]), (8 << 20, ChunkGrid(length: 1 << 20), [8]),
+            ((8 << 20) + 1, ChunkGrid(length: 1 << 20), [1]), (2_500_000, sealed, [1, 1, 1]),
+        ] {
+            let bench = Bench(asked: Self.asked(), grid: grid)
+            let bytes = lectureBytes(min(total, strips.count << 20))
+            #expect(bench.head(200, ["Content-Length": "\(total)"]))
+            #expect(bench.deliver(bytes) == bytes.count)
+            if bytes.count == total { #expect(try bench.end().reachedEnd) }
+            #expect(bench.part.strips == strips && bench.part.blocks.flatMap(\.bytes) == bytes)
+        }
     }
 
     @Test(arguments: ["<!doctype HTML><p>sign in", "\u{FEFF}\r\n \t<HTML lang=en>", "<html>"])
