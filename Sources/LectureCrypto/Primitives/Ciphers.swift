@@ -167,7 +167,8 @@ package enum KeyWrap {
     }
 
     /// Checks whether boxes can be unwrapped with one key: the cipher is fetched once, and what it opens goes into
-    /// locked memory that is cleared for the next box. Between two boxes OpenSSL's memory, which is not locked, has no key.
+    /// locked memory that is cleared for the next box. Between two boxes OpenSSL's memory, which is not locked, has no
+    /// key.
     ///
     /// `@unchecked Sendable`: the context and the memory are only used inside the lock.
     final class Opener: @unchecked Sendable {
