@@ -60,8 +60,10 @@ import Testing
         first.send(bytes, plan(bytes.count), from: 1 << 16..<3 << 16)
         first.file.flush()
         let committed = try await first.flushed()
-        // Half of a chunk is on the disk too, uncommitted, and wrong.
-        first.send(sample(1 << 15, seed: 3), at: 3 << 16, first.newTransfer())
+        // Half of a chunk is on the disk too, uncommitted, and wrong. A process that died writes nothing later.
+        let wrong = sample(1 << 15, seed: 3)
+        first.send(wrong, at: 3 << 16, first.newTransfer())
+        while try Array(store.root.read(path + ".part")[3 << 16..<7 << 15]) != wrong { await Task.yield() }
 
         try await resume([0, 3, 4], after: committed)
     }
