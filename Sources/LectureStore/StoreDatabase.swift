@@ -108,11 +108,22 @@ package enum StoreDatabase {
                     try requireWritable(path)
                 }
             }
-            let connection = try Connection(path: path, access: .readWrite)
-            guard !connection.isReadOnly else { throw LectureError(.storeReadOnly, detail: path) }
-            try connection.requireDurability()
-            applied += try migrator.migrate(connection, now: now)
-            return (connection, applied)
+            return try naming(path) {
+                let connection = try Connection(path: path, access: .readWrite)
+                guard !connection.isReadOnly else { throw LectureError(.storeReadOnly, detail: path) }
+                try connection.requireDurability()
+                applied += try migrator.migrate(connection, now: now)
+                return (connection, applied)
+            }
+        }
+    }
+
+    /// Adds the database to an error that does not say what it is about.
+    private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as LectureError where error.detail.isEmpty {
+            throw LectureError(error.code, detail: path, cause: error.cause)
         }
     }
 
@@ -139,10 +150,12 @@ package enum StoreDatabase {
                 throw LectureError(.storeForeign, detail: path, cause: "it is empty")
             }
         }
-        let connection = try Connection(path: path, access: .readOnly)
-        try connection.requireReaderSafety()
-        try migrator.requireUsable(connection)
-        return connection
+        return try naming(path) {
+            let connection = try Connection(path: path, access: .readOnly)
+            try connection.requireReaderSafety()
+            try migrator.requireUsable(connection)
+            return connection
+        }
     }
 
     /// Whether there is a database.
