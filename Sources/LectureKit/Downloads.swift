@@ -106,6 +106,7 @@ extension LectureManager.Downloads {
     ) throws -> [Result<Enqueued, LectureError>] {
         let list = try origin?.name()
         let service = try openService()
+        service.session.prepareRequests()
         // A file that has reappeared is not downloaded again.
         try markFound()
         var results: [Result<Enqueued, LectureError>] = []
@@ -181,6 +182,7 @@ extension LectureManager.Downloads {
     public func continueUnfinished() throws(LectureError) -> Int {
         try LectureError.only {
             let service = try openService()
+            service.session.prepareRequests()
             try markFound()
             try markMissing(isQueued: true)
             let count = try index.transaction { try $0.index.owners.joinUnfinished(service.run) }

@@ -57,6 +57,9 @@ final class StoreSession: Sendable {
         transport = observation.map { ObservedTransport(base: dated, observation: $0) } ?? dated
     }
 
+    /// Requests follow soon: what they need is loaded on another thread meanwhile.
+    func prepareRequests() { curl.prepare() }
+
     /// Ends all exchanges and closes all connections; returns when it is done.
     func endExchanges() async { await curl.shutdown() }
 

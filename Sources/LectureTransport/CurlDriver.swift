@@ -38,7 +38,9 @@ final class CurlDriver {
 
     /// The counters.
     var statistics: TransportStatistics {
-        TransportStatistics(running: exchanges.count, ended: ended, connections: connections, bytes: meter.totalBytes)
+        TransportStatistics(
+            running: exchanges.count, ended: ended, connections: connections, bytes: meter.totalBytes,
+            isPrepared: multi != nil)
     }
 
     // MARK: Commands
@@ -49,8 +51,11 @@ final class CurlDriver {
         case .start(let request, let time): start(request, at: time)
         case .cancel(let id): if let exchange = exchanges[id] { finish(exchange, .cancelled) }
         case .limitRate(let rate): limitRate(rate)
+        case .prepare: prepare()
         }
     }
+
+    private func prepare() { multi = multi ?? MultiHandle(configuration) }
 
     /// The limit of all exchanges together is enforced between turns, and each exchange takes its share per turn: a
     /// sixty-fourth of a second's bytes, so that turns follow each other closely.
@@ -60,7 +65,7 @@ final class CurlDriver {
     }
 
     private func start(_ request: TransferRequest, at time: SuspendingClock.Instant) {
-        multi = multi ?? MultiHandle(configuration)
+        prepare()
         guard let multi, let easy = idle.popLast() ?? EasyHandle() else {
             return refuse(request, CURLE_FAILED_INIT, CurlLibrary.whyMissing ?? "libcurl cannot be started")
         }

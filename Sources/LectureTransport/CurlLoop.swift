@@ -17,6 +17,8 @@ final class CurlLoop: SerialExecutor {
         case cancel(TransferID)
         /// Bound the bytes a second of all exchanges.
         case limitRate(Int?)
+        /// Open libcurl, so that the first exchange need not wait for it.
+        case prepare
     }
 
     /// How the thread waits between two turns.

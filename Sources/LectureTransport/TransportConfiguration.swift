@@ -86,4 +86,6 @@ package struct TransportStatistics: Sendable, Hashable {
     package var connections = 0
     /// Bytes of heads and bodies received since the start.
     package var bytes: Int64 = 0
+    /// Whether libcurl is open for the next exchange.
+    package var isPrepared = false
 }

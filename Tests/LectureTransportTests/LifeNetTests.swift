@@ -246,6 +246,19 @@ struct LifeNetTests {
     }
 
     @Test
+    func `libcurl is opened before the first exchange where that is asked for`() async throws {
+        let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
+        #expect(await !transport.statistics().isPrepared)
+        transport.prepare()
+        while await !transport.statistics().isPrepared { await Task.yield() }
+        #expect(await transport.statistics().running == 0)
+        await transport.shutdown()
+        // Nothing is opened for a transport that has ended.
+        transport.prepare()
+        #expect(await !transport.statistics().isPrepared)
+    }
+
+    @Test
     func `after shutdown exchanges are cancelled at once and requests are answered`() async throws {
         let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
         await transport.shutdown()
