@@ -43,7 +43,8 @@ package actor CurlTransport: Transport {
     /// the others. Takes effect at once.
     package nonisolated func limitRate(_ bytesPerSecond: Int?) { _ = loop.post(.limitRate(bytesPerSecond)) }
 
-    /// Opens libcurl on the transport's thread: its thirty libraries take 10 ms, in which the caller can do other things.
+    /// Opens libcurl on the transport's thread: its thirty libraries take 10 ms, in which the caller can do other
+    /// things.
     package nonisolated func prepare() { _ = loop.post(.prepare) }
 
     /// Cancels all exchanges, closes all connections and ends the thread; returns when all of it is done.

@@ -15,8 +15,8 @@ enum BlockMemory {
         let idle = Guarded<[Piece]>([])
     }
 
-    /// A block of at most this many bytes gets memory from the allocator. Larger ones leave gaps between the small pieces
-    /// of everything else, which its heaps then grow by: 15 MiB after 20,000 files of 64 KiB.
+    /// A block of at most this many bytes gets memory from the allocator. Larger ones leave gaps between the small
+    /// pieces of everything else, by which its heaps then grow: 15 MiB after 20,000 files of 64 KiB.
     private static let smallBytes = 1 << 14
     /// The sizes of pieces, in order. A smaller block gets one, too.
     private static let pools = [
