@@ -25,7 +25,11 @@ extension DownloadMachine {
             try chores(&step)
             try removeUnwanted(&step)
             try shared.files.clearOrphans(&step)
-            if rate.closedUntil == nil { try claim(&step) }
+            if rate.closedUntil == nil {
+                // Those that had to wait go before those that are claimed now.
+                try advance(&step) { $0.busyServer != nil }
+                try claim(&step)
+            }
         }
         try advance(&step)
         try flushIfDue(&step)
@@ -35,10 +39,15 @@ extension DownloadMachine {
     }
 
     /// Has each item do what is next, unless it is occupied.
-    private mutating func advance(_ step: inout Step<Self>) throws {
+    ///
+    /// - Parameters:
+    ///   - step: the step.
+    ///   - isMeant: whether an item takes part; all do by default.
+    private mutating func advance(_ step: inout Step<Self>, where isMeant: (ItemWork) -> Bool = { _ in true }) throws {
         // A server that has no place for one has none for the next: within a step nothing ends.
         var busy: Set<Server> = []
         for id in inOrder {
+            guard shared.items[id].map({ isMeant($0.work) }) == true else { continue }
             guard isOccupied(id, busy, at: step.boot) else {
                 try withItem(id, &step) { try $0.advance() }
                 if let server = shared.items[id]?.work.busyServer { busy.insert(server) }
@@ -114,8 +123,7 @@ extension DownloadMachine {
     /// durable, do not count as jobs, so that the network is used meanwhile.
     private mutating func claim(_ step: inout Step<Self>) throws {
         let jobs = shared.settings.jobs
-        let busy = shared.items.values.count { $0.work.usesSlot }
-        let slots = min(jobs - busy, jobs * 4 + 16 - shared.items.count)
+        let slots = min(jobs - shared.jobCount, jobs * 4 + 16 - shared.items.count)
         guard slots > 0 else { return }
         for record in try step.store.index.owners.claim(run: run, owner: owner, limit: slots, now: step.now) {
             shared.items[record.id] = LeasedItem(ItemWork(record: record))

@@ -172,6 +172,11 @@ extension ItemStep {
     /// Whether one more transfer may start at a server; if not, the item is blocked.
     private mutating func mayStart(_ origin: Origin, allowsHTTP2: Bool) -> Bool {
         let server = Server(origin: origin, carrier: allowsHTTP2 ? .stream : .connection)
+        // While it waited for the server, others were claimed in its place.
+        guard item.hasTransfers || shared.jobCount < settings.jobs else {
+            item.obstacle = .busy(server)
+            return false
+        }
         switch shared.transfers.admission(server, &step) {
         case .yes: return true
         case .busy: item.obstacle = .busy(server)

@@ -25,6 +25,9 @@ struct SharedWork: Sendable {
         transfers = RunningTransfers(settings.pacing)
     }
 
+    /// How many items count as jobs.
+    var jobCount: Int { items.values.count { $0.work.usesSlot } }
+
     /// Changes the settings; they apply to what starts from now on.
     mutating func configure(_ settings: DownloadSettings) {
         self.settings = settings

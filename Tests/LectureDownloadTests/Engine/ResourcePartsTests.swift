@@ -153,6 +153,18 @@ struct ResourcePartsTests {
         #expect(connections.wanted(fixed: nil, limit: 8) == 1)
     }
 
+    /// 8 MiB a second: ten windows of a second are 80 MiB.
+    @Test(arguments: [(79, 1), (81, 2)])
+    func `no other connection is opened for what is soon there`(missingMiB: UInt64, connectionsWanted: Int) {
+        var connections = Connections()
+        for (seconds, received) in [(0, 0), (2, 16 << 20)] as [(Int64, UInt64)] {
+            _ = connections.measure(
+                running: 1, received: received, missing: { missingMiB << 20 }, limit: 8, known: nil,
+                delivers: { _ in false }, at: BootInstant(nanoseconds: 0) + .seconds(seconds))
+        }
+        #expect(connections.wanted(fixed: nil, limit: 8) == connectionsWanted)
+    }
+
     @Test func `a failed connection is not opened again`() {
         var connections = Connections()
         connections.opened(TransferID(2), running: 2)

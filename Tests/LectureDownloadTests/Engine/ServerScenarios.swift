@@ -315,6 +315,31 @@ struct ServerScenarios {
         #expect(scene.network.requests.count == RedirectPolicy.limit + 1)
     }
 
+    /// A connection carries as many as there are jobs, where there may be 16 connections of a host. Those that wait for
+    /// the server are no jobs; when it has place for all of them there are no more than allowed.
+    @Test(arguments: [(true, 40), (false, 16)])
+    func `answers over HTTP/2 let a server have as many transfers as there are jobs`(isHTTP2: Bool, most: Int) throws {
+        var settings = DownloadSettings()
+        settings.jobs = 40
+        let scene = try Scene(seed: 1, settings: settings)
+        scene.network.script = { _, _, answer in
+            var answer = answer
+            (answer.isHTTP2, answer.latency) = (isHTTP2, .seconds(1))
+            return answer
+        }
+        let urls = (0..<240).map { "https://media.example/\($0).mp4" }
+        let keys = try urls.map { url in
+            scene.network.files[url] = ServedFile(lectureBytes(4096))
+            return try scene.want(url)
+        }
+        try scene.rest()
+        // More than are claimed at once: those that had to wait are not overtaken.
+        #expect(scene.network.requests.map(\.url) == urls)
+        #expect(scene.program.transport.mostAtOnce == most)
+        #expect(try keys.allSatisfy { try scene.content($0)?.state == .completed })
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test(arguments: [18, 28, 52, 55, 56, 92])
     func `a server where HTTP/2 breaks again and again is asked over HTTP/1.1`(curl: Int) throws {
         let (scene, bytes) = try FetchingScenarios.scene()

@@ -9,6 +9,8 @@ package struct Answer {
     package var fields = HeaderFields()
     /// Where `Location` leads, made absolute as libcurl does.
     package var redirectURL: String?
+    /// Whether it comes over HTTP/2.
+    package var isHTTP2 = false
     /// The whole body.
     package var body: ArraySlice<UInt8> = []
     /// The connection breaks after so many bytes of the body, with this result of libcurl.

@@ -68,7 +68,8 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
         if answer.isSilent { return stall(exchange) }
         if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: answer.detail)) }
         let head = ResponseHead(
-            status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now)
+            status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now,
+            isHTTP2: answer.isHTTP2)
         network.onHead(program, exchange.request, exchange.answer)
         guard exchange.request.sink.headReceived(head) else { return end(exchange, .stopped) }
         next(exchange, in: .milliseconds(5))
