@@ -38,11 +38,7 @@ extension DownloadMachine {
         if step.isStopping, shared.items.isEmpty, shared.files.isSettled { step.finish() }
     }
 
-    /// Has each item do what is next, unless it is occupied.
-    ///
-    /// - Parameters:
-    ///   - step: the step.
-    ///   - isMeant: whether an item takes part; all do by default.
+    /// Has each item do what is next, unless it is occupied; or each of those that are meant.
     private mutating func advance(_ step: inout Step<Self>, where isMeant: (ItemWork) -> Bool = { _ in true }) throws {
         // A server that has no place for one has none for the next: within a step nothing ends.
         var busy: Set<Server> = []
