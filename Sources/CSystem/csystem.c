@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <malloc.h>
-#include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -80,8 +79,3 @@ int csystem_pidfd_open(pid_t pid) {
 }
 
 int csystem_limit_heaps(int count) { return mallopt(M_ARENA_MAX, count); }
-
-int csystem_processors(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-}

@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 
 /// The heaps of glibc's allocator.
 package enum Heaps {
@@ -10,12 +9,13 @@ package enum Heaps {
     /// faster, since no more threads allocate at once. A value that the user has set (`MALLOC_ARENA_MAX`,
     /// `GLIBC_TUNABLES`) stays.
     ///
-    /// - Parameter environment: of the process.
+    /// - Parameters:
+    ///   - processors: how many there are.
+    ///   - environment: of the process.
     /// - Returns: whether there is a bound now.
     @discardableResult
-    package static func bound(environment: [String: String]) -> Bool {
+    package static func bound(to processors: Int, environment: [String: String]) -> Bool {
         let isSet = environment["MALLOC_ARENA_MAX"] != nil || environment["GLIBC_TUNABLES"] != nil
-        let processors = csystem_processors()
-        return !isSet && processors > 0 && csystem_limit_heaps(processors) == 1
+        return !isSet && csystem_limit_heaps(Int32(clamping: processors)) == 1
     }
 }

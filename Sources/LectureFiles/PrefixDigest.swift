@@ -50,14 +50,7 @@ struct PrefixDigest {
     mutating func didWrite(
         _ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64, _ file: any ByteSource
     ) throws(LectureError) {
-        if isWaitingForTheEnd { return }
-        if range.lowerBound == hashed, range.lowerBound >= offset {
-            unsafe take(range, in: bytes, at: offset)
-            hashed = range.upperBound
-        } else {
-            ahead[range.lowerBound] = range.upperBound
-        }
-        try catchUp(file)
+        try didWrite(range, from: offset, file) { unsafe $0.take(range, in: bytes, at: offset) }
     }
 
     /// Must be called when the bytes of a whole chunk are written.
@@ -68,14 +61,22 @@ struct PrefixDigest {
     ///   - file: where everything else is read from.
     /// - Throws: ``LectureError``.
     mutating func didWrite(_ range: Range<UInt64>, in block: Block, _ file: any ByteSource) throws(LectureError) {
+        try didWrite(range, from: block.offset, file) { digest in
+            unsafe block.withStrips { bytes, offset in unsafe digest.take(range, in: bytes, at: offset) }
+        }
+    }
+
+    private mutating func didWrite(
+        _ range: Range<UInt64>, from start: UInt64, _ file: any ByteSource, take: (Self) -> Void
+    ) throws(LectureError) {
         if isWaitingForTheEnd { return }
-        if range.lowerBound == hashed, range.lowerBound >= block.offset {
-            unsafe block.withStrips { bytes, offset in unsafe take(range, in: bytes, at: offset) }
+        if range.lowerBound == hashed, range.lowerBound >= start {
+            take(self)
             hashed = range.upperBound
         } else {
             ahead[range.lowerBound] = range.upperBound
         }
-        try catchUp(file)
+        if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
     }
 
     /// Takes what these bytes have of a chunk.
@@ -83,10 +84,6 @@ struct PrefixDigest {
         let part = range.clamped(to: offset..<(offset + UInt64(bytes.count)))
         let piece = unsafe bytes[Int(part.lowerBound - offset)..<Int(part.upperBound - offset)]
         unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))
-    }
-
-    private mutating func catchUp(_ file: any ByteSource) throws(LectureError) {
-        if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
     }
 
     /// Reads the rest and returns the digest of the whole file.

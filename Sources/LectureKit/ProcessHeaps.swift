@@ -4,6 +4,10 @@ import LectureFiles
 package enum ProcessHeaps {
     /// Bounds its heaps; see `Heaps`. To be called before there are threads.
     ///
-    /// - Parameter environment: of the process.
-    package static func bound(environment: [String: String]) { Heaps.bound(environment: environment) }
+    /// - Parameters:
+    ///   - processors: how many there are.
+    ///   - environment: of the process.
+    package static func bound(to processors: Int, environment: [String: String]) {
+        Heaps.bound(to: processors, environment: environment)
+    }
 }

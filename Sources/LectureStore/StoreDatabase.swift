@@ -95,18 +95,12 @@ package enum StoreDatabase {
         let path = "\(directory)/\(StoreLocation.databaseName)"
         return try OpeningLock.holding(directory) {
             var applied: [String] = []
-            if try migrator.isUsableByHeader(path: path) {
-                try requireWritable(directory)
+            let isThere = try isUsable(path)
+            try requireWritable(directory)
+            if isThere {
                 try requireWritable(path)
             } else {
-                switch try migrator.inspect(path: path) {
-                case .absent, .empty:
-                    try requireWritable(directory)
-                    applied = try make(path: path, directory: directory, now: now)
-                case .usable:
-                    try requireWritable(directory)
-                    try requireWritable(path)
-                }
+                applied = try make(path: path, directory: directory, now: now)
             }
             return try naming(path) {
                 let connection = try Connection(path: path, access: .readWrite)
@@ -116,6 +110,13 @@ package enum StoreDatabase {
                 return (connection, applied)
             }
         }
+    }
+
+    /// Whether there is a database that this program may use; false when there is none yet.
+    private static func isUsable(_ path: String) throws -> Bool {
+        if try migrator.isUsableByHeader(path: path) { return true }
+        if case .usable = try migrator.inspect(path: path) { return true }
+        return false
     }
 
     /// Adds the database to an error that does not say what it is about.
@@ -145,11 +146,7 @@ package enum StoreDatabase {
         let path = try existingPath(location)
         if let directory = try location.resolved() { try StoreOwner.require(directory) }
         // Refusals come before a reader's files appear beside the database, and with their own error codes.
-        if try !migrator.isUsableByHeader(path: path) {
-            guard case .usable = try migrator.inspect(path: path) else {
-                throw LectureError(.storeForeign, detail: path, cause: "it is empty")
-            }
-        }
+        guard try isUsable(path) else { throw LectureError(.storeForeign, detail: path, cause: "it is empty") }
         return try naming(path) {
             let connection = try Connection(path: path, access: .readOnly)
             try connection.requireReaderSafety()

@@ -149,9 +149,9 @@ import Testing
 /// The number of the allocator's heaps.
 @Suite struct HeapTests {
     @Test func `It is bounded, unless the user has set it`() {
-        #expect(Heaps.bound(environment: ["PATH": "/bin"]))
-        #expect(!Heaps.bound(environment: ["MALLOC_ARENA_MAX": "4"]))
-        #expect(!Heaps.bound(environment: ["GLIBC_TUNABLES": "glibc.malloc.arena_max=4"]))
+        #expect(Heaps.bound(to: 2, environment: ["PATH": "/bin"]))
+        #expect(!Heaps.bound(to: 2, environment: ["MALLOC_ARENA_MAX": "4"]))
+        #expect(!Heaps.bound(to: 2, environment: ["GLIBC_TUNABLES": "glibc.malloc.arena_max=4"]))
     }
 }
 

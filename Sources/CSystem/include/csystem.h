@@ -53,7 +53,4 @@ int csystem_pidfd_open(pid_t pid);
 
 /// mallopt(3) with M_ARENA_MAX: how many heaps glibc's allocator may have. Returns 1 or 0.
 int csystem_limit_heaps(int count);
-
-/// How many processors this process may use; 0 when that is not known.
-int csystem_processors(void);
 #endif

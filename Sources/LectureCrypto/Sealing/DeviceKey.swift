@@ -76,12 +76,8 @@ package struct DeviceKey: Sendable {
         switch purpose {
         case .unlicensed: wrappingKeys.unlicensed
         case .licensed:
-            if let keys { try boundKey(keys) } else { wrappingKeys.licensed }
+            if let keys { try bound(keys).key } else { wrappingKeys.licensed }
         }
-    }
-
-    private func boundKey(_ keys: GrantingKeys) throws(LectureError) -> SecretBytes {
-        try bound(keys).key
     }
 
     private func bound(_ keys: GrantingKeys) throws(LectureError) -> BoundKey {

@@ -27,7 +27,9 @@ extension DownloadMachine {
             try shared.files.clearOrphans(&step)
             if rate.closedUntil == nil {
                 // Those that had to wait go before those that are claimed now.
-                try advance(&step) { $0.busyServer != nil }
+                if shared.items.values.contains(where: { $0.work.busyServer != nil }) {
+                    try advance(&step) { $0.busyServer != nil }
+                }
                 try claim(&step)
             }
         }

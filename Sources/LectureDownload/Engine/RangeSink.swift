@@ -12,7 +12,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     package static let blockBytes: UInt64 = 1 << 20
     /// A file of at most this many bytes is received in blocks that take memory in strips. There are as many of them as
     /// jobs; a larger one is written past the page cache, where whole blocks are cheaper.
-    private static let strippedBytes: UInt64 = 8 << 20
+    private static let mostInStrips: UInt64 = 8 << 20
     /// How many bytes of memory such a block takes at once.
     private static let stripBytes = 1 << 17
     /// The least number of bytes that is a piece during a transfer.
@@ -266,10 +266,10 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.isSkipping = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
         // A segment of a sealed file is sealed from one piece of memory.
-        let isStripped = body.grid.lead == 0 && body.total ?? .max <= Self.strippedBytes
+        let inStrips = body.grid.lead == 0 && body.total ?? .max <= Self.mostInStrips
         let block = Block(
             offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset),
-            length: Int(end - body.offset), strips: isStripped ? Self.stripBytes : nil)
+            length: Int(end - body.offset), strips: inStrips ? Self.stripBytes : nil)
         body.block = block
         if !body.isSkipping, body.grid.isStart(body.offset) {
             shared.withLock { ($0.beginning, $0.kept) = (block, 0) }

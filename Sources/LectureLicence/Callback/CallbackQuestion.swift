@@ -68,32 +68,12 @@ package struct CallbackQuestion: Hashable, Sendable {
     /// - Returns: the body.
     package static func form(_ questions: [CallbackQuestion], extra: String? = nil) -> RequestBody {
         var bytes = Array("items=".utf8)
-        encode(items(questions), into: &bytes)
+        FormEncoding.append(items(questions), to: &bytes)
         if let extra {
             bytes += Array("&extra_drm_param=".utf8)
-            encode(extra, into: &bytes)
+            FormEncoding.append(extra, to: &bytes)
         }
         return RequestBody(bytes, mediaType: "application/x-www-form-urlencoded")
-    }
-
-    private static func encode(_ text: String, into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + 2 * text.utf8.count)
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"):
-                bytes.append(byte)
-            case 0x20: bytes.append(UInt8(ascii: "+"))
-            default:
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(digit(byte >> 4))
-                bytes.append(digit(byte & 15))
-            }
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 
     private func write(to writer: inout JSONWriter, withSecrets: Bool) {
