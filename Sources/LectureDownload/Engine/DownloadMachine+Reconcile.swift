@@ -27,7 +27,7 @@ extension DownloadMachine {
             try shared.files.clearOrphans(&step)
             if rate.closedUntil == nil {
                 // Those that had to wait go before those that are claimed now.
-                if shared.items.values.contains(where: { $0.work.busyServer != nil }) {
+                if shared.items.waitingCount > 0 {
                     try advance(&step) { $0.busyServer != nil }
                 }
                 try claim(&step)
@@ -45,10 +45,10 @@ extension DownloadMachine {
         // A server that has no place for one has none for the next: within a step nothing ends.
         var busy: Set<Server> = []
         for id in inOrder {
-            guard shared.items[id].map({ isMeant($0.work) }) == true else { continue }
+            guard shared.items[id].map(isMeant) == true else { continue }
             guard isOccupied(id, busy, at: step.boot) else {
                 try withItem(id, &step) { try $0.advance() }
-                if let server = shared.items[id]?.work.busyServer { busy.insert(server) }
+                if let server = shared.items[id]?.busyServer { busy.insert(server) }
                 continue
             }
             #if DEBUG
@@ -62,7 +62,7 @@ extension DownloadMachine {
     }
 
     private func isOccupied(_ id: ContentID, _ busy: Set<Server>, at boot: BootInstant) -> Bool {
-        guard let work = shared.items[id]?.work else { return false }
+        guard let work = shared.items[id] else { return false }
         if let server = work.busyServer, busy.contains(server) { return true }
         return work.isOccupied(shared.settings, at: boot)
     }
@@ -71,7 +71,7 @@ extension DownloadMachine {
     private mutating func forEachItem(
         _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
-        for id in inOrder where shared.items[id]?.work.isEnding == false { try withItem(id, &step, body) }
+        for id in inOrder where shared.items[id]?.isEnding == false { try withItem(id, &step, body) }
     }
 
     /// When the next step is due.
@@ -90,7 +90,7 @@ extension DownloadMachine {
         seenDataVersion = version
         shared.needsStep = false
         for (id, targetState) in try step.store.index.owners.changedTargetStates(owner: owner)
-        where shared.items[id]?.work.isEnding == false {
+        where shared.items[id]?.isEnding == false {
             try withItem(id, &step) { try $0.follow(targetState) }
         }
     }
@@ -121,10 +121,10 @@ extension DownloadMachine {
     /// durable, do not count as jobs, so that the network is used meanwhile.
     private mutating func claim(_ step: inout Step<Self>) throws {
         let jobs = shared.settings.jobs
-        let slots = min(jobs - shared.jobCount, jobs * 4 + 16 - shared.items.count)
+        let slots = min(jobs - shared.items.jobCount, jobs * 4 + 16 - shared.items.count)
         guard slots > 0 else { return }
         for record in try step.store.index.owners.claim(run: run, owner: owner, limit: slots, now: step.now) {
-            shared.items[record.id] = LeasedItem(ItemWork(record: record))
+            shared.items.put(ItemWork(record: record))
             try withItem(record.id, &step) { try $0.takeUp() }
         }
     }
@@ -143,7 +143,7 @@ extension DownloadMachine {
 
     private mutating func flushIfDue(_ step: inout Step<Self>) throws {
         guard paces.flushes.isDue(every: shared.settings.groupInterval, at: step.boot) else { return }
-        for id in inOrder where shared.items[id]?.work.isWriting == true { try withItem(id, &step) { $0.flush() } }
+        for id in inOrder where shared.items[id]?.isWriting == true { try withItem(id, &step) { $0.flush() } }
     }
 
     /// Stores what the transfers that take long for a chunk have of it.

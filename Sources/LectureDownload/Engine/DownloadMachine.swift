@@ -55,10 +55,10 @@ package struct DownloadMachine: StateMachine {
     var activeCount: Int { shared.items.count + shared.files.activeCount }
 
     /// The items in work, sorted. A dictionary's order differs between processes, so a seed could not replay it.
-    var inOrder: [ContentID] { shared.items.keys.sorted() }
+    var inOrder: [ContentID] { shared.items.inOrder }
 
     /// The items in work, for a status display.
-    var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.work.progress } }
+    var progressOfActive: [DownloadProgress] { inOrder.compactMap { shared.items[$0]?.progress } }
 
     // MARK: Events
 
@@ -117,7 +117,7 @@ package struct DownloadMachine: StateMachine {
     mutating func withItem(
         _ id: ContentID, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
-        guard let item = shared.items.removeValue(forKey: id)?.work else { return }
+        guard let item = shared.items.take(id) else { return }
         var work = ItemStep(item, taking: &shared, &step)
         defer { work.giveBack(to: &shared, &step) }
         do {
@@ -131,7 +131,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withFile(
         _ token: PartToken, of id: ContentID, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard let item = shared.items.removeValue(forKey: id)?.work else { return }
+        guard let item = shared.items.take(id) else { return }
         var work = ResourceStep(lecture: ItemStep(item, taking: &shared, &step), token: token)
         work.lecture.item.forgetServer()
         defer { work.lecture.giveBack(to: &shared, &step) }
@@ -146,7 +146,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withFile(
         of transfer: TransferWork, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard let token = transfer.resource, shared.items[transfer.claim.content]?.work.lease == transfer.claim
+        guard let token = transfer.resource, shared.items[transfer.claim.content]?.lease == transfer.claim
         else { return }
         try withFile(token, of: transfer.claim.content, &step, body)
     }
@@ -155,7 +155,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withFile(
         _ token: PartToken, of place: LivingPart, _ step: inout Step<Self>, _ body: (inout ResourceStep) throws -> Void
     ) throws {
-        guard shared.items[place.item]?.work.has(token) == true else { return }
+        guard shared.items[place.item]?.has(token) == true else { return }
         try withFile(token, of: place.item, &step, body)
     }
 
@@ -163,7 +163,7 @@ package struct DownloadMachine: StateMachine {
     private mutating func withLoader(
         of transfer: TransferWork, _ step: inout Step<Self>, _ body: (inout ItemStep) throws -> Void
     ) throws {
-        guard transfer.isLoader, shared.items[transfer.claim.content]?.work.lease == transfer.claim else { return }
+        guard transfer.isLoader, shared.items[transfer.claim.content]?.lease == transfer.claim else { return }
         try withItem(transfer.claim.content, &step, body)
     }
 
@@ -187,7 +187,7 @@ package struct DownloadMachine: StateMachine {
         let closing = shared.parts.sorted { $0.key.value < $1.key.value }.map { token, part in
             DownloadEffect.part(PartHandle(token: token, file: part.file), .close(deleting: false))
         }
-        shared.items = [:]
+        shared.items = LeasedItems()
         shared.files.recover()
         (shared.needsStep, needsAdoption) = (true, true)
         return ((running.isEmpty ? [] : [.transfer(.cancel(running))]) + closing, [])

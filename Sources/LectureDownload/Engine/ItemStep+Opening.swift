@@ -173,7 +173,7 @@ extension ItemStep {
     private mutating func mayStart(_ origin: Origin, allowsHTTP2: Bool) -> Bool {
         let server = Server(origin: origin, carrier: allowsHTTP2 ? .stream : .connection)
         // While it waited for the server, others were claimed in its place.
-        guard item.hasTransfers || shared.jobCount < settings.jobs else {
+        guard item.hasTransfers || shared.items.jobCount < settings.jobs else {
             item.obstacle = .busy(server)
             return false
         }

@@ -25,7 +25,7 @@ extension ItemStep {
     /// - Throws: what the store throws.
     mutating func stopsForQuota(endingAt position: UInt64 = 0) throws -> Bool {
         guard settings.quotaBytes != nil, !item.isEnding else { return item.isEnding }
-        let others = shared.items.values.reduce(0) { $0 + ($1.work.isEnding ? 0 : $1.work.unplannedBytes()) }
+        let others = shared.items.works.reduce(0) { $0 + ($1.isEnding ? 0 : $1.unplannedBytes()) }
         let bytes = others + item.unplannedBytes(endingAt: position)
         guard try quotaIsPassed(by: bytes) else { return false }
         let error = LectureError(.quota)

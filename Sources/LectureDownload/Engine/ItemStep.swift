@@ -27,7 +27,7 @@ struct ItemStep {
     /// Returns what was taken over, and the item unless its work is over.
     mutating func giveBack(to shared: inout SharedWork, _ step: inout Step<DownloadMachine>) {
         item.forgetDiscarded()
-        if item.course != .over { self.shared.items[item.id] = LeasedItem(item) }
+        if item.course != .over { self.shared.items.put(item) }
         swap(&self.shared, &shared)
         swap(&self.step, &step)
     }

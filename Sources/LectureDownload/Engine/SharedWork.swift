@@ -6,7 +6,7 @@ import LectureModel
 struct SharedWork: Sendable {
     private(set) var settings: DownloadSettings
     /// The items that this program has leased; one whose ``ItemStep`` runs is not among them.
-    var items: [ContentID: LeasedItem] = [:]
+    var items = LeasedItems()
     var transfers: RunningTransfers
     /// Part files that have not reported that they are closed.
     var parts: [PartToken: LivingPart] = [:]
@@ -24,9 +24,6 @@ struct SharedWork: Sendable {
         self.settings = settings
         transfers = RunningTransfers(settings.pacing)
     }
-
-    /// How many items count as jobs.
-    var jobCount: Int { items.values.count { $0.work.usesSlot } }
 
     /// Changes the settings; they apply to what starts from now on.
     mutating func configure(_ settings: DownloadSettings) {
@@ -47,13 +44,54 @@ struct SharedWork: Sendable {
     }
 }
 
-/// An item in work, as the machine keeps it. A machine is copied for each step, since the one of before comes back if
-/// the step fails: of an item that the step does not touch, that copies a reference.
-final class LeasedItem: Sendable {
-    /// The item.
-    let work: ItemWork
+/// The items in work. How many count as jobs is asked for each transfer that starts, so it is kept and not counted.
+struct LeasedItems: Sendable {
+    /// An item, as the machine keeps it. A machine is copied for each step, since the one of before comes back if the
+    /// step fails: of an item that the step does not touch, that copies a reference.
+    private final class Leased: Sendable {
+        let work: ItemWork
+        let usesSlot: Bool
+        let waitsForServer: Bool
 
-    init(_ work: ItemWork) { self.work = work }
+        init(_ work: ItemWork) {
+            (self.work, usesSlot, waitsForServer) = (work, work.usesSlot, work.busyServer != nil)
+        }
+    }
+
+    private var items: [ContentID: Leased] = [:]
+    /// How many count as jobs.
+    private(set) var jobCount = 0
+    /// How many wait for a server that has no place for their first request.
+    private(set) var waitingCount = 0
+
+    var count: Int { items.count }
+    var isEmpty: Bool { items.isEmpty }
+    /// The items, in no order.
+    var works: some Sequence<ItemWork> { items.values.lazy.map(\.work) }
+    /// In the order in which they were added to the store.
+    var inOrder: [ContentID] { items.keys.sorted() }
+
+    subscript(id: ContentID) -> ItemWork? { items[id]?.work }
+
+    /// Adds an item, or puts it back as it is now.
+    mutating func put(_ work: ItemWork) {
+        let item = Leased(work)
+        count(items.updateValue(item, forKey: work.id), by: -1)
+        count(item, by: 1)
+    }
+
+    /// Takes an item out.
+    mutating func take(_ id: ContentID) -> ItemWork? {
+        let item = items.removeValue(forKey: id)
+        count(item, by: -1)
+        return item?.work
+    }
+
+    private mutating func count(_ item: Leased?, by one: Int) {
+        guard let item else { return }
+        if item.usesSlot { jobCount += one }
+        if item.waitsForServer { waitingCount += one }
+    }
 }
 
 /// The transfers that run, and what is known of their servers.
