@@ -4,7 +4,7 @@ import LectureTestSupport
 import Testing
 
 /// The commands of docs/move-backup-restore.md in every order: whatever was run too early or too late, the lectures
-/// play in the end. A few orders in each run, all of them in `Tools/soak orders`.
+/// play in the end. A few orders in each run, all of them in `Tools/soak adversary`.
 @Suite(.timeLimit(.minutes(60))) struct CommandOrderNetTests {
     /// Every order of some commands, or every eleventh of them.
     private static func orders(_ words: [String]) -> [[String]] {
