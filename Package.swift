@@ -18,6 +18,7 @@ let migrations = [
     "0010_add_chunk_pieces",
     "0011_bind_content_keys",
     "0012_index_granting_keys",
+    "0013_index_errors",
 ]
 
 let package = Package(

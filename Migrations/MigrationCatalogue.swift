@@ -66,5 +66,9 @@ package enum MigrationCatalogue {
             identifier: "0012_index_granting_keys",
             sha256: "000068dabb43ed47adfe9ee174d7e9df3d88de85e02e5e87a5eacf42fb1a88ad",
             sql: PackageResources._012_index_granting_keys_sql),
+        Entry(
+            identifier: "0013_index_errors",
+            sha256: "6de8bc408dd9201ec9ab03e2feeef651c8dbdd349c592a1f29af2f655fe7a0b7",
+            sql: PackageResources._013_index_errors_sql),
     ]
 }

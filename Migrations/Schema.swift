@@ -498,6 +498,7 @@ CREATE TABLE chunk_piece (
     UNIQUE (resource_id, idx, start)
 ) STRICT;
 CREATE INDEX licence_granting ON licence(granting_keys) WHERE content_id IS NOT NULL AND form IS NOT NULL;
+CREATE INDEX content_error ON content (error_code) WHERE error_code IS NOT NULL;
 INSERT INTO tally VALUES (0, 0, 0, 0);
 INSERT INTO tally VALUES (1, 0, 0, 0);
 INSERT INTO tally VALUES (2, 0, 0, 0);

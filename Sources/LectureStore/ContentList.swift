@@ -58,9 +58,9 @@ struct ContentList {
             conditions.append("\(Self.deadline) < ?")
             values.append(before.sqliteValue)
         }
-        // No index by state covers rows that match for another reason.
+        // No index by state covers rows that match for another reason, nor does one of that reason those by state.
         var filter = filter
-        if !filter.conditions.isEmpty { filter.states = [] }
+        if !filter.conditions.isEmpty, !filter.states.isEmpty { (filter.states, filter.conditions) = ([], []) }
         // Where nothing is complete, all have the same time, and equal ones are in the order of registration.
         let nothingIsComplete = !filter.states.isEmpty && !filter.states.contains(.completed)
         var sort = sort == .downloaded && nothingIsComplete ? .added : sort
@@ -151,19 +151,18 @@ struct ContentList {
             switch condition {
             case .outdated:
                 """
-                EXISTS (SELECT 1 FROM version INDEXED BY version_outdated WHERE version.content_id = content.id \
-                AND version.state = \(sql: VersionState.current) AND version.is_outdated = 1)
+                content.id IN (SELECT version.content_id FROM version INDEXED BY version_outdated \
+                WHERE version.state = \(sql: VersionState.current) AND version.is_outdated = 1)
                 """
-            case .damaged:
-                """
-                content.state <> \(sql: ItemState.completed) \
-                AND content.error_code IN (\(LectureError.Code.damaged.number), \
-                \(LectureError.Code.mediaMissing.number))
-                """
+            case .damaged: "content.state <> \(sql: ItemState.completed) AND \(hasDamage)"
             }
         }
         return (states + conditions).sorted()
     }
+
+    /// The errors of a damaged lecture.
+    private static let hasDamage =
+        "content.error_code IN (\(LectureError.Code.damaged.number), \(LectureError.Code.mediaMissing.number))"
 
     private static func equalities(_ filter: ContentFilter) -> [(column: String, value: SQLiteValue)] {
         var list: [(column: String, value: SQLiteValue)] = []
@@ -239,6 +238,11 @@ struct ContentList {
             try isFew("INDEXED BY content_deadline WHERE \(deadline) < ?", [before], on: connection)
         {
             return "content_deadline"
+        }
+        if filter.states.isEmpty, filter.conditions == [.damaged],
+            try isFew("INDEXED BY content_error WHERE \(hasDamage)", [], on: connection)
+        {
+            return "content_error"
         }
         // A resting state has an index for nearly every order, which needs no counting.
         let isOrderedByState = sort != .expiry && sort != .folder

@@ -79,4 +79,30 @@ import Testing
             #expect(plan.contains { $0.contains("version_outdated") }, "\(plan)")
         }
     }
+
+    @Test(arguments: [(ContentCondition.outdated, "version_outdated"), (.damaged, "content_error")])
+    func `few among many are counted by an index, without a look at all lectures`(
+        condition: ContentCondition, index: String
+    ) throws {
+        var filter = ContentFilter()
+        filter.conditions = [condition]
+        try StoreFixture.with { store in
+            let connection = store.index.connection
+            let list = try ContentList(filter, sort: .added, on: connection)
+            let plan = try connection.plan(list.countSQL, values: list.values)
+            #expect(plan.contains { $0.contains(index) }, "\(plan)")
+            #expect(!plan.contains { $0.hasPrefix("SCAN content") }, "\(plan)")
+            // So is a list of the damaged, in any order.
+            guard condition == .damaged else { return }
+            let pages = SQLiteContentQueries(connection: connection)
+            for sort in ContentSort.allCases {
+                let plan = try pages.plan(filter, sort: sort)
+                #expect(plan.contains { $0.contains(index) }, "\(sort): \(plan)")
+                // With a state beside it, it is a list like others.
+                filter.states = [.completed]
+                #expect(try !pages.plan(filter, sort: sort).contains { $0.contains(index) })
+                filter.states = []
+            }
+        }
+    }
 }
