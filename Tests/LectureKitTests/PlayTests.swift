@@ -60,6 +60,32 @@ struct PlayNetTests {
         await scene.end()
     }
 
+    @Test func `a prepared play is read before it counts, and counts once, or not at all`() async throws {
+        var policy = CallbackPolicy()
+        (policy.expirationCount, policy.expirationPlaytime) = (1, 60)
+        let scene = try await Scene(policy)
+        let unused = try await scene.manager.licences.preparePlay(scene.key)
+        try await unused.read(range: 0..<2_000_000) { _ in }
+        try await unused.end()
+        await #expect(throws: LectureError(.closing)) { try await unused.start() }
+        let status = try await scene.manager.licences.status(of: scene.key)
+        #expect(status?.countLeft == 1 && status?.playTimeLeft == .seconds(60))
+        // Two are prepared for the last play: the one that starts first has it.
+        let play = try await scene.manager.licences.preparePlay(scene.key)
+        let late = try await scene.manager.licences.preparePlay(scene.key)
+        #expect(play.countLeft == 0)
+        try await play.start()
+        try await play.start()
+        #expect(try await scene.manager.licences.status(of: scene.key)?.countUsed == 1)
+        await #expect(throws: LectureError(.countUsedUp)) { try await late.start() }
+        let taken = Guarded(Data())
+        try await play.read { bytes in taken.withLock { $0 += bytes } }
+        #expect(taken.withLock { $0 } == scene.bytes)
+        try await play.end()
+        await #expect(throws: LectureError(.countUsedUp)) { try await scene.manager.licences.preparePlay(scene.key) }
+        await scene.end()
+    }
+
     @Test(arguments: [0, 1])
     func `play time is counted in the unit of the policy, and outlives the process`(type: Int) async throws {
         var policy = CallbackPolicy()

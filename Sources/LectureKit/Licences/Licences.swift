@@ -26,6 +26,7 @@ extension LectureManager {
     /// - ``trustedNow()``
     /// ### Playing
     /// - ``beginPlay(_:patience:counting:)``
+    /// - ``preparePlay(_:patience:)``
     /// ### Renewing
     /// - ``renew(_:options:)``
     /// - ``planRenewal(of:)``
@@ -180,15 +181,51 @@ extension LectureManager.Licences {
     public func beginPlay(
         _ key: ContentKey, patience: Duration = .seconds(10), counting: PlayTimeCounting = .reading
     ) async throws -> Play {
-        do {
-            return try await startPlay(key, patience: patience, counting: counting)
-        } catch let error as LectureError where error.code == .storeReadOnly || error.code == .storageFull {
+        let play = try await namingTheStore(key) { try await judgedPlay(key, patience: patience, counting: counting) }
+        try await play.start()
+        return play
+    }
+
+    /// Prepares a play: the licence is evaluated as for ``beginPlay(_:patience:counting:)``, but the play is not
+    /// counted before ``Play/start()``. For a player that has to open the media first, so that a lecture which cannot
+    /// be shown costs nothing. Play time is what the player reports, from the start on
+    /// (``PlayTimeCounting/reported``).
+    ///
+    /// What a server has just permitted has to be started within a minute; after that a check is due again.
+    ///
+    /// - Parameters:
+    ///   - key: a complete lecture.
+    ///   - patience: how long to wait for a licence server.
+    /// - Returns: the play, which can be read.
+    /// - Throws: as ``beginPlay(_:patience:counting:)``.
+    public func preparePlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
+        try await namingTheStore(key) { try await judgedPlay(key, patience: patience, counting: .reported) }
+    }
+
+    /// Counts a play that was prepared.
+    ///
+    /// - Parameter key: its lecture.
+    /// - Throws: ``LectureError`` with the code of the first reason against it, `anchorUnwritable`, or a store's code.
+    func countPlay(_ key: ContentKey) async throws {
+        try await namingTheStore(key) {
+            try Task.checkCancellation()
+            do { _ = try licensing.open().engine.takePlay(key) } catch let error as LectureError {
+                throw LectureError(error.code, detail: key.text, cause: error.cause)
+            }
+        }
+    }
+
+    /// Adds to an error of the store that plays are counted there.
+    private func namingTheStore<Result>(_ key: ContentKey, _ body: () async throws -> Result) async throws -> Result {
+        do { return try await body() } catch let error as LectureError
+            where error.code == .storeReadOnly || error.code == .storageFull
+        {
             throw LectureError(
                 error.code, detail: key.text, cause: "its plays are counted in the store; \(error.cause)")
         }
     }
 
-    private func startPlay(
+    private func judgedPlay(
         _ key: ContentKey, patience: Duration, counting: PlayTimeCounting
     ) async throws -> Play {
         try Task.checkCancellation()
@@ -217,14 +254,13 @@ extension LectureManager.Licences {
             try Task.checkCancellation()
         }
         let duration = try await limitedTime(of: media, key, service)
-        do {
-            let entry = try service.engine.takePlay(key)
-            let finalized = FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key))
-            let counter = counter(entry, byteCount: media.total ?? 0, duration: duration, counting: counting)
-            return Play(self, finalized, key: key, licence: entry, counter: counter)
-        } catch let error as LectureError {
-            throw LectureError(error.code, detail: key.text, cause: refusal?.message ?? error.cause)
+        if let reason = try service.engine.judge(key, forPlay: true).reasons.first {
+            throw LectureError(reason.code, detail: key.text, cause: refusal?.message ?? "")
         }
+        let entry = try service.ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
+        let finalized = FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key))
+        let counter = counter(entry, byteCount: media.total ?? 0, duration: duration, counting: counting)
+        return Play(self, finalized, key: key, licence: entry, counter: counter)
     }
 
     /// How long a lecture plays, where its licence limits that and permits a play now. Before the play is taken, so

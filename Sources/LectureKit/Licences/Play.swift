@@ -1,6 +1,6 @@
 public import LectureModel
 
-/// One play of a complete lecture: permitted by its licence, and counted when it started.
+/// One play of a complete lecture: permitted by its licence, and counted when it starts.
 ///
 /// ```swift
 /// let play = try await manager.licences.beginPlay(key)
@@ -29,6 +29,7 @@ public actor Play {
     private let isLicensed: Bool
     /// Charges play time; nil where it is not limited.
     private let counter: PlayCounter?
+    private var isCounted = false
     private var watchedMedia: Duration = .zero
     private var watchedRunning: Duration = .zero
     /// The player's position, when it is not stored yet.
@@ -50,12 +51,29 @@ public actor Play {
         self.counter = counter
         isLicensed = licence != nil
         byteCount = Int64(clamping: media.resource.total ?? 0)
-        countLeft = licence?.record?.countLeft
+        countLeft = licence?.record?.countLeft.map { max(0, $0 - 1) }
     }
 
     deinit {
         // A play that its owner has dropped keeps no time that it did not use.
         if let counter { Task { try? await counter.end() } }
+    }
+
+    /// Counts a play that was prepared with ``LectureManager/Licences/preparePlay(_:patience:)``, durably. A play
+    /// is counted once, however often this is called.
+    ///
+    /// - Throws: ``LectureError``: `closing` after the end of the play, the code of the first reason against it
+    ///   (`licenceExpired`, `countUsedUp` …), `anchorUnwritable`, a store's code; then it is not counted.
+    ///   `CancellationError` when the task is cancelled: then neither.
+    public func start() async throws {
+        guard !isOver else { throw LectureError(.closing, detail: key.text) }
+        guard isLicensed, !isCounted else { return }
+        // Before the wait, so that a second call does not count it again.
+        isCounted = true
+        do { try await licences.countPlay(key) } catch {
+            isCounted = false
+            throw error
+        }
     }
 
     /// Reads media.
@@ -73,7 +91,8 @@ public actor Play {
     /// The same; `isAll` says that nothing else will be read in this play, so that no more is charged ahead.
     func read(range: Range<Int64>?, isAll: Bool, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         guard !isOver else { throw LectureError(.closing, detail: key.text) }
-        let charge = counter.map { PlayRead(counter: $0, isAll: isAll) }
+        // What is read to open the media is not played yet.
+        let charge = isCounted ? counter.map { PlayRead(counter: $0, isAll: isAll) } : nil
         try await MediaReader(licences.core).read(media, key, range: range, charging: charge, receive)
     }
 
