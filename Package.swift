@@ -26,6 +26,7 @@ let package = Package(
     products: [
         // `import LectureKit` includes the model's types; the model's own name can still be imported.
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
+        .library(name: "LecturePlayer", targets: ["LecturePlayer"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
@@ -35,10 +36,11 @@ let package = Package(
     targets: [
         // C libraries from Debian, one importer each.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        // Declarations only, of this one and CArchive: their adapters open the libraries at first use.
+        // Declarations only, of this one, CArchive and CMpv: their importers open the libraries at first use.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CMpv", providers: [.apt(["libmpv-dev"])]),
         .systemLibrary(
             name: "CMicroHTTPD", path: "Tools/CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
@@ -82,10 +84,13 @@ let package = Package(
                 "LectureStatistics",
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
+        // Players, above the product's public interface.
+        .target(name: "LecturePlayer", dependencies: ["LectureKit", "CMpv"]),
         // The façade, and its other module name for applications.
         .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
         .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
-        .target(name: "LectureCommand", dependencies: ["LectureFormats", "LectureModel", "LectureKit"]),
+        .target(
+            name: "LectureCommand", dependencies: ["LectureFormats", "LectureModel", "LectureKit", "LecturePlayer"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
             name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
@@ -194,7 +199,7 @@ let package = Package(
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
-                "LectureCommand", "LectureCrypto", "LectureKit", "LectureFormats", "LectureModel",
+                "LectureCommand", "LectureCrypto", "LectureKit", "LectureFormats", "LectureModel", "LecturePlayer",
                 "LectureProgramSupport",
                 "LectureTestSupport",
             ],
@@ -237,6 +242,10 @@ let package = Package(
             dependencies: [
                 "KollusSDK", "LectureKit", "LectureModel", "LectureSQLite", "LectureStore", "LectureTestSupport",
             ]),
+        // Players: the rules as values, and the built program with libmpv.
+        .testTarget(
+            name: "LecturePlayerTests",
+            dependencies: ["LecturePlayer", "LectureKit", "LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

@@ -77,14 +77,14 @@ package enum ExitStatus: Sendable, Equatable {
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json, .pruneRefused:
+            .json, .pruneRefused, .mediaUnsupported:
             return .data
-        case .noLocation, .redirectRefused, .redirectLoop:
+        case .noLocation, .redirectRefused, .redirectLoop, .displayMissing:
             return .unavailable
         case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
             .anchorUnwritable:
             return .cannotCreate
-        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe:
+        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed:
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
@@ -105,7 +105,7 @@ package enum ExitStatus: Sendable, Equatable {
             .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
-            .workerMissing:
+            .workerMissing, .playerMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done

@@ -2,6 +2,7 @@ import Foundation
 import LectureCommand
 import LectureKit
 import LectureModel
+import LecturePlayer
 import LectureProgramSupport
 import Testing
 
@@ -107,7 +108,21 @@ import Testing
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),
-        ] + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
+        ] + Self.players(key) + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
+    }
+
+    /// A player in each of its states.
+    private static func players(_ key: ContentKey) -> [(schema: String, line: String)] {
+        let states: [PlayerState] =
+            [.idle, .preparing, .prepared, .stopped(.finished), .stopped(.stopped)]
+            + [.stopped(.failed(LectureError(.licenceExpired)))]
+            + PlayerActivity.allCases.flatMap { [.playing($0), .paused($0)] }
+        return states.map { state in
+            var shown = PlayerDisplay()
+            (shown.state, shown.position, shown.rate) = (state, .milliseconds(1500), 1.25)
+            if case .playing = state { shown.duration = .seconds(60) }
+            return ("event-player", JSONLine.player(key, shown))
+        }
     }
 
     @Test func `every line is one object that its schema describes`() throws {

@@ -1,6 +1,11 @@
+import LectureTestSupport
+
 /// Errors that the program can be brought to, each with a script that ends it by what its message says. The commands of
 /// the scripts are those of ``RemedyWalkTests``.
 enum RemedyScripts {
+    /// A lecture that can be played.
+    private static let lecture = "\(Places.repository())/Tools/lecture-sandbox/Fixtures/durable-on-the-disk.mp4"
+
     /// The scripts by the names of the errors.
     static let all: [String: String] = [
         "configuration": #"""
@@ -43,6 +48,13 @@ enum RemedyScripts {
         film a.mp4 4000000
         ends_with 'the deadline passed' precache --deadline 1s --limit-rate 1M --key a "$url/a.mp4"
         works precache
+        """#,
+        "display_missing": #"""
+        cp \#(lecture) site/a.mp4
+        works precache --key a "$url/a.mp4"
+        fails display_missing play a
+        works play --no-video --audio-output null --speed 10 a
+        works cat a
         """#,
         "device_key_in_use": #"""
         works device show
@@ -239,6 +251,21 @@ enum RemedyScripts {
         printf '%s\n' "$url/a.mp4" >list.txt
         fails prune_refused precache list.txt --prune --max-delete 10%
         works precache list.txt --prune --max-delete 50%
+        """#,
+        "player_missing": #"""
+        cp \#(lecture) site/a.mp4
+        works precache --key a "$url/a.mp4"
+        # The library is hidden from the program.
+        library=$(/sbin/ldconfig -p | sed -n 's/.*libmpv\.so\.2 .*=> //p' | head -n 1)
+        cat >without <<SCRIPT
+        #!/bin/sh
+        exec unshare --mount sh -c 'mount --bind /dev/null $library && exec $lecturectl "\$@"' sh "\$@"
+        SCRIPT
+        sed -i 's/^ *//' without; chmod 755 without
+        installed=$lecturectl; lecturectl=$PWD/without
+        fails player_missing play --no-video a
+        lecturectl=$installed
+        works play --no-video --audio-output null --speed 10 a
         """#,
         "quota": #"""
         film a.mp4

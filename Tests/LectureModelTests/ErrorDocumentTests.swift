@@ -55,7 +55,7 @@ import Testing
             ("Answers that are not the object", -20029 ... -20010), ("Input", -20049 ... -20030),
             ("Scheduling, and the program itself", -20099 ... -20050), ("Licences, and the device", -20139 ... -20100),
             ("Learning reports", -20199 ... -20140), ("Applications", -2199 ... -2100),
-            ("Workers of applications", -20239 ... -20220),
+            ("Workers of applications", -20239 ... -20220), ("Players", -20259 ... -20240),
         ]
         var text = introduction
         for (title, numbers) in ranges {

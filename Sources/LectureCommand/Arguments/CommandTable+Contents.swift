@@ -77,6 +77,38 @@ extension CommandTable {
         ],
         examples: [ExampleSpec("lecturectl cat algebra-01 --range 0-1023 | xxd", "look at the first KiB")])
 
+    static let play = CommandSpec(
+        "play", "plays a lecture in a window",
+        discussion: [
+            "The licence is checked first, online if a check is due, and the play is counted when the first picture is "
+                + "there. What is watched is stored while it plays and reported to the LMS. The next play continues "
+                + "where this one ends.",
+            "The keys are those of mpv: space pauses, the arrows jump, [ and ] change the speed, q ends. With "
+                + "--no-video they are read from the terminal.",
+            "The media is unsealed in memory only. Exit status 77 means that the licence does not allow playing, or "
+                + "ended while it played; 78 that libmpv is not installed.",
+        ],
+        arguments: [key],
+        options: [
+            .value(
+                "start", nil, "TIME", .position, help: "Begin here: 90, 12:30, 1:02:03.",
+                defaultText: "where it was left"),
+            .value("section", nil, "A-B", .section, help: "Play only this part: 12:30-15:00."),
+            .value("speed", nil, "N", .speed, help: "The speed, 0.5 to 10.", defaultText: "1"),
+            .flag("no-video", help: "Play only the sound, without a window.", conflicts: ["fullscreen"]),
+            .value("subtitles", nil, "FILE", .file, help: "Show these subtitles."),
+            .flag("fullscreen", help: "Fill the screen.", conflicts: ["no-video"]),
+            .value(
+                "audio-output", nil, "NAME", .text,
+                help: "The audio output, as mpv names it: pulse, alsa; null plays in silence.", defaultText: "mpv's"),
+            .value("user", nil, "ID", .text, help: "The learner in the reports.", defaultText: "the gateway's"),
+        ],
+        examples: [
+            ExampleSpec("lecturectl play algebra-01", "play it from where it was left"),
+            ExampleSpec("lecturectl play algebra-01 --section 12:30-15:00 --speed 1.5", "play two and a half minutes"),
+            ExampleSpec("lecturectl play algebra-01 --no-video", "listen to it"),
+        ])
+
     static let pause = CommandSpec(
         "pause", "stops lectures until they are resumed",
         discussion: ["A running 'lecturectl precache' stops them at once. Downloaded data is kept."],

@@ -24,6 +24,12 @@ package enum ValueGrammar: Sendable, Equatable {
     case countOrPercent
     /// First and last byte, counted from 0: `0-1023`, `4096-`, `-500` for the last 500.
     case byteRange
+    /// A position in a lecture: `90`, `12:30`, `1:02:03.5`, `1h2m`.
+    case position
+    /// A part of a lecture, from one position to another: `60-90`, `12:30-15:00`.
+    case section
+    /// A speed, 0.5 to 10: `1.25`.
+    case speed
     /// A SHA-256 in 64 hexadecimal digits.
     case sha256
     /// A request header, `Name: value`, or `@FILE`.
@@ -68,9 +74,8 @@ package enum ValueGrammar: Sendable, Equatable {
         case .directory: .directories
         case .key: .keys
         case .command: .commands
-        case .text, .integer, .duration, .rate, .byteCount, .percent, .countOrPercent, .byteRange, .sha256, .header,
-            .url,
-            .time:
+        case .text, .integer, .duration, .rate, .byteCount, .percent, .countOrPercent, .byteRange, .position, .section,
+            .speed, .sha256, .header, .url, .time:
             .nothing
         }
     }
@@ -105,6 +110,12 @@ package enum ValueGrammar: Sendable, Equatable {
             return Self.integer(text, in: 1...100) == nil ? "must be a whole percentage from 1 to 100" : nil
         case .byteRange:
             return ByteRangeRequest(text) == nil ? "must be a byte range such as 0-1023, 4096- or -500" : nil
+        case .position:
+            return PlayPosition.read(text) == nil ? "must be a position such as 90, 12:30, 1:02:03 or 1h2m" : nil
+        case .section:
+            return PlayPosition.section(text) == nil ? "must be two positions in order such as 12:30-15:00" : nil
+        case .speed:
+            return PlayPosition.speed(text) == nil ? "must be a speed from 0.5 to 10 such as 1.25" : nil
         case .sha256:
             return text.utf8.count == 64 && Hexadecimal.bytes(text) != nil
                 ? nil : "must be a SHA-256, 64 hexadecimal digits"

@@ -9,6 +9,7 @@ package enum CommandActions {
         "why": QueryCommands.why,
         "path": QueryCommands.path,
         "cat": QueryCommands.cat,
+        "play": PlayCommand.run,
         "pause": QueueCommands.pause,
         "resume": QueueCommands.resume,
         "cancel": QueueCommands.cancel,

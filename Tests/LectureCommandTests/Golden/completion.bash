@@ -46,6 +46,12 @@ _lecturectl_value() {
     "list --older-than") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;
+    "play --start") echo 'anything' ;;
+    "play --section") echo 'anything' ;;
+    "play --speed") echo 'anything' ;;
+    "play --subtitles") echo 'files' ;;
+    "play --audio-output") echo 'anything' ;;
+    "play --user") echo 'anything' ;;
     "reorder --priority" | "reorder -p") echo 'anything' ;;
     "remove --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "remove --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
@@ -163,6 +169,7 @@ _lecturectl_arguments() {
     "why") echo 'keys' ;;
     "path") echo 'keys' ;;
     "cat") echo 'keys' ;;
+    "play") echo 'keys' ;;
     "pause") echo 'keys' ;;
     "resume") echo 'keys' ;;
     "cancel") echo 'keys' ;;
@@ -181,7 +188,7 @@ _lecturectl_arguments() {
     "store backup") echo 'files' ;;
     "store rebuild") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "help") echo 'words precache list show status why path cat play pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -192,6 +199,7 @@ _lecturectl_options() {
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
+    "play") echo '--start --section --speed --no-video --subtitles --fullscreen --audio-output --user' ;;
     "pause") echo '--all -a' ;;
     "resume") echo '--all -a' ;;
     "cancel") echo '--all -a' ;;
@@ -222,7 +230,7 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "") echo 'precache list show status why path cat play pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;

@@ -37,6 +37,7 @@ _lecturectl() {
             'why:explains the state of a lecture'
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
+            'play:plays a lecture in a window'
             'pause:stops lectures until they are resumed'
             'resume:resumes paused and cancelled lectures'
             'cancel:stops lectures until they are requested again'
@@ -62,6 +63,7 @@ _lecturectl() {
             why) _lecturectl_why ;;
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
+            play) _lecturectl_play ;;
             pause) _lecturectl_pause ;;
             resume) _lecturectl_resume ;;
             cancel) _lecturectl_cancel ;;
@@ -251,6 +253,32 @@ _lecturectl_cat() {
     _arguments -s -S \
         '-r+[Only these bytes, counted from 0; A- and -N work as well.]:A-B: ' \
         '--range=[Only these bytes, counted from 0; A- and -N work as well.]:A-B: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_play() {
+    _arguments -s -S \
+        '--start=[Begin here: 90, 12:30, 1:02:03.]:TIME: ' \
+        '--section=[Play only this part: 12:30-15:00.]:A-B: ' \
+        '--speed=[The speed, 0.5 to 10.]:N: ' \
+        '--no-video[Play only the sound, without a window.]' \
+        '--subtitles=[Show these subtitles.]:FILE:_files' \
+        '--fullscreen[Fill the screen.]' \
+        '--audio-output=[The audio output, as mpv names it: pulse, alsa; null plays in silence.]:NAME: ' \
+        '--user=[The learner in the reports.]:ID: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -1141,7 +1169,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status why path cat pause resume cancel reorder remove verify licence lms device store completion help version)'
+        '*:COMMAND:(precache list show status why path cat play pause resume cancel reorder remove verify licence lms device store completion help version)'
 }
 
 _lecturectl_version() {

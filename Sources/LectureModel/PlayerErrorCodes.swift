@@ -1,0 +1,29 @@
+// The catalogue's codes of players. Numbers and names are frozen.
+
+extension LectureError.Code {
+    // MARK: Players (our own numbers)
+
+    /// There is no video library.
+    public static let playerMissing = Self(
+        -20240, "player_missing", "libmpv, which plays lectures, is not installed",
+        "Install the package libmpv2, for instance with 'apt-get install libmpv2'.",
+        reason: "It is opened when a player starts, and was not found or is of another version.")
+    /// There is no display for a window.
+    public static let displayMissing = Self(
+        -20241, "display_missing", "there is no display for a window",
+        "Start it in a graphical session, or play only the sound with --no-video; 'lecturectl cat' writes the media.",
+        reason: "Neither DISPLAY nor WAYLAND_DISPLAY names a display that a window can be opened on.")
+    /// The video library cannot decode the media.
+    public static let mediaUnsupported = Self(
+        -20242, "media_unsupported", "the lecture's media cannot be decoded",
+        "Ask the provider for the lecture in another format.",
+        reason: "libmpv knows neither its container nor its codec, or it contains no picture and no sound.")
+    /// The video library failed.
+    public static let playerFailed = Self(
+        -20243, "player_failed", "the player failed",
+        "Check the sound and the display of this machine with another program; else report this as a bug.",
+        reason: "libmpv refused a call or an option, or could open no output.")
+
+    /// All of the above.
+    static let players: [Self] = [.playerMissing, .displayMissing, .mediaUnsupported, .playerFailed]
+}

@@ -1,0 +1,265 @@
+import CMpv
+import Dispatch
+import Glibc
+import LectureKit
+
+/// One player of libmpv, and the thread that takes its events.
+@safe final class MpvPlayer: Sendable {
+    /// The properties that are observed, by the number that libmpv returns with a change.
+    private enum Property: UInt64, CaseIterable {
+        case position = 1
+        case pause
+        case speed
+        case waits
+        case duration
+
+        var name: String {
+            switch self {
+            case .position: "time-pos"
+            case .pause: "pause"
+            case .speed: "speed"
+            case .waits: "paused-for-cache"
+            case .duration: "duration"
+            }
+        }
+
+        var format: mpv_format {
+            switch self {
+            case .position, .speed, .duration: MPV_FORMAT_DOUBLE
+            case .pause, .waits: MPV_FORMAT_FLAG
+            }
+        }
+    }
+
+    /// What may be used as long as the player exists.
+    ///
+    /// `@unchecked Sendable`: libmpv's functions may be called from any thread (client.h, "Event loop").
+    @safe private struct Handle: @unchecked Sendable {
+        let pointer: OpaquePointer
+    }
+
+    private let library: MpvLibrary
+    /// Nil once it is destroyed.
+    private let handle: Monitor<Handle?>
+    private let window = Monitor<MediaWindow?>(nil)
+    private let report: AsyncStream<VideoEvent>.Continuation
+    private let whenOpen: [[String]]
+
+    /// Starts a player without media.
+    ///
+    /// - Parameters:
+    ///   - library: libmpv.
+    ///   - settings: its options, by name.
+    ///   - hasWindow: whether they open a window.
+    ///   - whenOpen: commands to run when the media is open.
+    ///   - report: where events go.
+    /// - Throws: ``LectureError``: `displayMissing`, `playerFailed`.
+    init(
+        _ library: MpvLibrary, _ settings: [(String, String)], hasWindow: Bool, whenOpen: [[String]],
+        _ report: AsyncStream<VideoEvent>.Continuation
+    ) throws(LectureError) {
+        // libmpv refuses to start where numbers have another decimal point (client.h, "Basic environment
+        // requirements").
+        unsafe setlocale(LC_NUMERIC, "C")
+        guard let made = unsafe library.create() else { throw LectureError(.playerFailed) }
+        let raw = unsafe Handle(pointer: made)
+        (self.library, self.report, self.whenOpen) = (library, report, whenOpen)
+        handle = Monitor(raw)
+        do throws(LectureError) { try start(raw, settings, hasWindow: hasWindow) } catch {
+            unsafe library.destroy(made)
+            throw error
+        }
+        // Its own thread: it waits for libmpv as long as the player exists.
+        DispatchQueue(label: "lecture.player.mpv").async { self.takeEvents(raw) }
+    }
+
+    private func start(_ handle: Handle, _ settings: [(String, String)], hasWindow: Bool) throws(LectureError) {
+        for (name, value) in settings { try check(unsafe library.setOption(handle.pointer, name, value), name) }
+        let result = unsafe library.initialize(handle.pointer)
+        // With a window that has to be there at once, that is what fails.
+        if result < 0, hasWindow { throw LectureError(.displayMissing, cause: library.text(result)) }
+        try check(result, "initialize")
+        for property in Property.allCases {
+            let (number, name, format) = (property.rawValue, property.name, property.format)
+            try check(unsafe library.observe(handle.pointer, number, name, format), name)
+        }
+    }
+
+    /// Opens media, paused.
+    func load(_ media: any MediaSource, from start: Duration) {
+        let window = MediaWindow(media)
+        self.window.withLock { $0 = window }
+        let added = handle.withLock { handle -> Int32? in
+            guard let handle else { return nil }
+            let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+            return unsafe library.addStream(handle.pointer, "lecture", context, openStream)
+        }
+        if let added, added < 0 { return report(.failed(failure(added))) }
+        if start > .zero { run(["set", "start", Self.text(start)]) }
+        run(["loadfile", "lecture://media"])
+    }
+
+    /// Runs a command, without waiting for it.
+    func run(_ words: [String]) {
+        handle.withLock { handle in
+            guard let handle else { return }
+            let strings = unsafe words.map { unsafe strdup($0) }
+            defer { _ = unsafe strings.map { unsafe free($0) } }
+            var arguments = unsafe strings.map { unsafe UnsafePointer<CChar>($0) } + [nil]
+            _ = unsafe library.command(handle.pointer, 0, &arguments)
+        }
+    }
+
+    func setPaused(_ isPaused: Bool) { run(["set", "pause", isPaused ? "yes" : "no"]) }
+
+    func setRate(_ rate: Double) { run(["set", "speed", "\(rate)"]) }
+
+    /// Ends the player. Its thread destroys it.
+    func close() {
+        window.withLock(\.self)?.cancel()
+        run(["quit"])
+    }
+
+    /// A time as libmpv reads it.
+    static func text(_ time: Duration) -> String { "\(max(0, time / .seconds(1)))" }
+
+    // MARK: Streams
+
+    /// Opens the media for libmpv.
+    fileprivate func open(_ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
+        guard let window = window.withLock(\.self) else { return MPV_ERROR_LOADING_FAILED.rawValue }
+        unsafe info.pointee.cookie = unsafe Unmanaged.passRetained(window).toOpaque()
+        unsafe info.pointee.read_fn = readStream
+        unsafe info.pointee.seek_fn = seekStream
+        unsafe info.pointee.size_fn = sizeOfStream
+        unsafe info.pointee.close_fn = closeStream
+        unsafe info.pointee.cancel_fn = cancelStream
+        return 0
+    }
+
+    // MARK: Events
+
+    private func takeEvents(_ handle: Handle) {
+        // libmpv has no position between two files, and after gaps in the sound.
+        var place: Duration = .zero
+        while let event = unsafe library.waitEvent(handle.pointer, -1) {
+            if unsafe event.pointee.event_id == MPV_EVENT_SHUTDOWN { break }
+            unsafe take(event, handle, &place)
+        }
+        report.yield(.closed)
+        window.withLock(\.self)?.cancel()
+        self.handle.withLock { $0 = nil }
+        unsafe library.destroy(handle.pointer)
+        report.finish()
+    }
+
+    private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ place: inout Duration) {
+        switch unsafe event.pointee.event_id {
+        case MPV_EVENT_PROPERTY_CHANGE:
+            guard let property = unsafe Property(rawValue: event.pointee.reply_userdata),
+                let data = unsafe event.pointee.data
+            else { return }
+            unsafe change(property, data.assumingMemoryBound(to: mpv_event_property.self).pointee, &place)
+        case MPV_EVENT_FILE_LOADED: whenOpen.forEach(run)
+        case MPV_EVENT_SEEK: report.yield(.seeking)
+        case MPV_EVENT_PLAYBACK_RESTART:
+            place = position(handle) ?? place
+            report.yield(.ready(place))
+        case MPV_EVENT_END_FILE:
+            guard let data = unsafe event.pointee.data else { return }
+            unsafe ended(data.assumingMemoryBound(to: mpv_event_end_file.self).pointee)
+        default: break
+        }
+    }
+
+    private func change(_ property: Property, _ changed: mpv_event_property, _ place: inout Duration) {
+        // Without a value: there is no media.
+        guard let data = unsafe changed.data, unsafe changed.format == property.format else { return }
+        switch property {
+        case .position:
+            place = Self.time(unsafe data.load(as: Double.self))
+            report.yield(.position(place))
+        case .duration: report.yield(.duration(Self.time(unsafe data.load(as: Double.self))))
+        case .speed: report.yield(.rate(unsafe data.load(as: Double.self)))
+        case .pause: report.yield(.paused(unsafe data.load(as: CInt.self) != 0))
+        case .waits: report.yield(.buffering(unsafe data.load(as: CInt.self) != 0))
+        }
+    }
+
+    private func position(_ handle: Handle) -> Duration? {
+        var seconds = 0.0
+        let result = unsafe library.getProperty(
+            handle.pointer, Property.position.name, MPV_FORMAT_DOUBLE, &seconds)
+        return result < 0 ? nil : Self.time(seconds)
+    }
+
+    private func ended(_ end: mpv_event_end_file) {
+        // To libmpv, bytes that cannot be read are the end of the media.
+        if let error = window.withLock(\.self)?.error { return report(.failed(error)) }
+        switch end.reason {
+        case MPV_END_FILE_REASON_EOF: report(.ended)
+        case MPV_END_FILE_REASON_ERROR: report(.failed(failure(end.error)))
+        default: report(.closed)
+        }
+    }
+
+    private func report(_ event: VideoEvent) { report.yield(event) }
+
+    private static func time(_ seconds: Double) -> Duration { .seconds(max(0, seconds.isFinite ? seconds : 0)) }
+
+    // MARK: Errors
+
+    private func failure(_ result: Int32) -> LectureError {
+        let cause = library.text(result)
+        return switch mpv_error(rawValue: result) {
+        case MPV_ERROR_VO_INIT_FAILED: LectureError(.displayMissing, cause: cause)
+        case MPV_ERROR_NOTHING_TO_PLAY, MPV_ERROR_UNKNOWN_FORMAT, MPV_ERROR_LOADING_FAILED:
+            LectureError(.mediaUnsupported, cause: cause)
+        default: LectureError(.playerFailed, cause: cause)
+        }
+    }
+
+    private func check(_ result: Int32, _ what: String) throws(LectureError) {
+        guard result < 0 else { return }
+        throw LectureError(.playerFailed, detail: what, cause: library.text(result))
+    }
+}
+
+// What libmpv calls on its threads (stream_cb.h). The context of a stream is its window, which it owns until it is
+// closed.
+
+private func openStream(
+    _ context: UnsafeMutableRawPointer?, _ uri: UnsafeMutablePointer<CChar>?,
+    _ info: UnsafeMutablePointer<mpv_stream_cb_info>?
+) -> CInt {
+    guard let context = unsafe context, let info = unsafe info else { return MPV_ERROR_LOADING_FAILED.rawValue }
+    // The player outlives libmpv's threads: it destroys them before it goes.
+    return unsafe Unmanaged<MpvPlayer>.fromOpaque(context).takeUnretainedValue().open(info)
+}
+
+private func window(_ cookie: UnsafeMutableRawPointer?) -> MediaWindow? {
+    unsafe cookie.map { unsafe Unmanaged<MediaWindow>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func readStream(
+    _ cookie: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ count: UInt64
+) -> Int64 {
+    guard let buffer = unsafe buffer else { return -1 }
+    let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: count))
+    return unsafe Int64(window(cookie)?.read(into: room) ?? -1)
+}
+
+private func seekStream(_ cookie: UnsafeMutableRawPointer?, _ place: Int64) -> Int64 {
+    unsafe window(cookie)?.seek(to: place) == true ? place : Int64(MPV_ERROR_GENERIC.rawValue)
+}
+
+private func sizeOfStream(_ cookie: UnsafeMutableRawPointer?) -> Int64 {
+    unsafe window(cookie)?.byteCount ?? Int64(MPV_ERROR_UNSUPPORTED.rawValue)
+}
+
+private func closeStream(_ cookie: UnsafeMutableRawPointer?) {
+    guard let cookie = unsafe cookie else { return }
+    unsafe Unmanaged<MediaWindow>.fromOpaque(cookie).release()
+}
+
+private func cancelStream(_ cookie: UnsafeMutableRawPointer?) { unsafe window(cookie)?.cancel() }

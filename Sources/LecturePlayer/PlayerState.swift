@@ -1,0 +1,81 @@
+public import LectureKit
+
+/// What a player does.
+///
+/// ```
+/// idle ──▶ preparing ──▶ prepared ──▶ playing ⇄ paused ──▶ stopped
+///              │             │           │         │          ▲
+///              └─────────────┴───────────┴─────────┴──────────┘
+/// ```
+public enum PlayerState: Sendable, Hashable {
+    /// Nothing was asked of it.
+    case idle
+    /// The licence is evaluated, and the video engine opens the media.
+    case preparing
+    /// The first picture is there. Nothing is counted yet.
+    case prepared
+    /// It plays.
+    case playing(PlayerActivity)
+    /// It is paused.
+    case paused(PlayerActivity)
+    /// The session is over; what it has counted and reported is in the store.
+    case stopped(PlayerEnding)
+
+    /// Whether the session is over.
+    public var isOver: Bool { if case .stopped = self { true } else { false } }
+
+    /// The frozen name in JSON: `idle`, `preparing`, `prepared`, `playing`, `paused`, `stopped`.
+    public var name: String {
+        switch self {
+        case .idle: "idle"
+        case .preparing: "preparing"
+        case .prepared: "prepared"
+        case .playing: "playing"
+        case .paused: "paused"
+        case .stopped: "stopped"
+        }
+    }
+}
+
+/// What a player that is playing or paused does beside that.
+public enum PlayerActivity: String, Sendable, Hashable, CaseIterable {
+    /// Nothing else.
+    case steady
+    /// It waits for media.
+    case buffering
+    /// It jumps to another position.
+    case seeking
+}
+
+/// Why a session is over.
+public enum PlayerEnding: Sendable, Hashable {
+    /// The lecture, or the section, was played to its end.
+    case finished
+    /// It was stopped, or its window was closed.
+    case stopped
+    /// It could not go on: the licence has ended, or the media cannot be read or decoded.
+    case failed(LectureError)
+
+    /// The frozen name in JSON: `finished`, `stopped`, `failed`.
+    public var name: String {
+        switch self {
+        case .finished: "finished"
+        case .stopped: "stopped"
+        case .failed: "failed"
+        }
+    }
+}
+
+/// Something that an application shows of a player.
+public enum PlayerEvent: Sendable, Hashable {
+    /// The state has changed; each state is reported once.
+    case state(PlayerState)
+    /// Where in the lecture it is, about once a second while that changes, and after each jump.
+    case position(Duration)
+    /// The length of the lecture is known.
+    case duration(Duration)
+    /// The speed has changed.
+    case rate(Double)
+    /// Something could not be stored, a report for instance. The play continues and tries again.
+    case trouble(LectureError)
+}

@@ -1,0 +1,165 @@
+import Foundation
+import LectureProgramSupport
+import LectureTestSupport
+import Testing
+
+/// `lecturectl play`: the built program, with libmpv, on a display of its own.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct PlayCommandNetTests {
+    /// A store with a film.
+    private struct Home {
+        let directory: TemporaryDirectory
+        let sandbox: SandboxOrigin
+        var environment: [String: String] {
+            [
+                "HOME": directory.path, "LECTURE_STORE": directory.file("store"), "LECTURE_RESERVE": "1M",
+                "LECTURE_DEVICE": directory.file("device"), "PATH": "/usr/bin:/bin",
+            ]
+        }
+
+        init(seal: String = "--seal") async throws {
+            (directory, sandbox) = (try TemporaryDirectory(), try await SandboxOrigin.start(["--no-https"]))
+            let url = "\(sandbox.http)/media/durable-on-the-disk.mp4"
+            let ending = try await self("precache", "--progress", "none", seal, "--key", "film", url)
+            #expect(ending.status == 0, "\(ending.errorText)")
+        }
+
+        func start(_ words: [String], display: String? = nil) throws -> ChildProcess {
+            var environment = environment
+            (environment["DISPLAY"], environment["WAYLAND_DISPLAY"]) = (display ?? "", "")
+            return try ChildProcess(BuiltProgram.url.path, words, environment: environment)
+        }
+
+        func callAsFunction(_ words: String...) async throws -> ChildProcess.Ending { try await start(words).ending() }
+    }
+
+    /// A line of `--json`.
+    private struct Line: Decodable, Equatable {
+        let event: String
+        let state: String
+        let activity: String?
+        let ending: String?
+        let positionMs: Int
+        let speedPercent: Int
+
+        static func all(_ output: Data) -> [Line] {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return output.split(separator: UInt8(ascii: "\n")).compactMap { try? decoder.decode(Line.self, from: $0) }
+        }
+    }
+
+    private static func shows(_ test: @escaping @Sendable (Line) -> Bool) -> @Sendable (Data) -> Bool {
+        { output in Line.all(output).contains(where: test) }
+    }
+
+    /// A display; its first line is its number. It stays when its last window closes: otherwise it would start anew,
+    /// and refuse windows meanwhile.
+    private static func screen() throws -> ChildProcess {
+        try ChildProcess(
+            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"])
+    }
+
+    @Test func `a section plays to its end, and the next play continues there`() async throws {
+        let home = try await Home()
+        let first = try await home(
+            "--json", "play", "film", "--no-video", "--audio-output", "null", "--section", "0:02-4", "--speed", "2")
+        #expect(first.status == 0, "\(first.errorText)")
+        let lines = Line.all(first.output)
+        #expect(lines.last?.ending == "finished")
+        let playing = lines.filter { $0.state == "playing" }
+        #expect(playing.allSatisfy { (1900...4200).contains($0.positionMs) && $0.activity == "steady" }, "\(playing)")
+        #expect(playing.last?.speedPercent == 200)
+        let rows = try await home("--json", "lms", "list")
+        #expect(rows.text.contains(#""key":"film""#))
+        await home.sandbox.stop()
+    }
+
+    @Test func `a signal ends a play, which the next one continues`() async throws {
+        let home = try await Home()
+        let first = try home.start(["--json", "play", "film", "--no-video", "--audio-output", "null", "--start", "20"])
+        _ = try await first.wait(for: .output, until: Self.shows { $0.state == "playing" && $0.positionMs > 21_500 })
+        first.send(SIGTERM)
+        #expect(await first.ending().status == 128 + SIGTERM)
+        let next = try home.start(["--json", "play", "film", "--no-video", "--audio-output", "null"])
+        let output = try await next.wait(for: .output, until: Self.shows { $0.state == "playing" })
+        let place = try #require(Line.all(output).first { $0.state == "playing" }?.positionMs)
+        #expect((21_000...26_000).contains(place), "\(place)")
+        next.send(SIGINT)
+        #expect(await next.ending().status == 128 + SIGINT)
+        await home.sandbox.stop()
+    }
+
+    @Test(arguments: ["--seal", "--no-seal"])
+    func `a window shows the lecture, and obeys its keys`(seal: String) async throws {
+        let home = try await Home(seal: seal)
+        let screen = try Self.screen()
+        let display = ":" + (try await screen.firstLine())
+        let playing = try home.start(
+            ["--json", "play", "film", "--fullscreen", "--audio-output", "null"], display: display)
+        _ = try await playing.wait(for: .output, until: Self.shows { $0.state == "playing" && $0.positionMs > 1000 })
+        let picture = try await ChildProcess.run("/usr/bin/xwd", ["-root", "-silent", "-display", display])
+        // Slides with text: light and dark, not one colour as the screen was.
+        #expect(picture.status == 0 && Set(picture.output.dropFirst(4000)).count > 40)
+        func press(_ key: String) async throws {
+            let environment = ["DISPLAY": display]
+            let pressed = try await ChildProcess.run("/usr/bin/xdotool", ["key", key], environment: environment)
+            #expect(pressed.status == 0, "\(pressed.errorText)")
+        }
+        try await press("space")
+        _ = try await playing.wait(for: .output, until: Self.shows { $0.state == "paused" })
+        try await press("q")
+        let ending = await playing.ending()
+        #expect(ending.status == 0, "\(ending.errorText)")
+        #expect(Line.all(ending.output).last?.ending == "stopped")
+        _ = await screen.terminate()
+        await home.sandbox.stop()
+    }
+
+    @Test func `subtitles are in the picture`() async throws {
+        let home = try await Home()
+        let screen = try Self.screen()
+        let display = ":" + (try await screen.firstLine())
+        let file = try home.directory.write("1\n00:00:00,000 --> 00:01:00,000\nMMMMMMMM MMMMMMMM\n", to: "words.srt")
+        var pictures: [Data] = []
+        for words in [[], ["--subtitles", file]] {
+            let options = ["--fullscreen", "--audio-output", "null", "--start", "3"] + words
+            let playing = try home.start(["--json", "play", "film"] + options, display: display)
+            let isThere = Self.shows { $0.state == "playing" && $0.positionMs > 3500 }
+            _ = try await playing.wait(for: .output, until: isThere)
+            let picture = try await ChildProcess.run("/usr/bin/xwd", ["-root", "-silent", "-display", display])
+            pictures.append(picture.output.suffix(640 * 480 * 4))
+            playing.send(SIGTERM)
+            _ = await playing.ending()
+        }
+        // A slide stays for some seconds; the words are at its lower edge.
+        let (without, with) = (pictures[0].suffix(640 * 160 * 4), pictures[1].suffix(640 * 160 * 4))
+        let changed = zip(without, with).count { $0 != $1 }
+        #expect(changed > 4000, "\(changed) bytes of the lower third differ")
+        let missing = try await home.start(["play", "film", "--subtitles", "/nowhere.srt"], display: display).ending()
+        #expect(missing.status == 74 && missing.errorText.contains("/nowhere.srt"), "\(missing.errorText)")
+        _ = await screen.terminate()
+        await home.sandbox.stop()
+    }
+
+    @Test func `a display that does not answer ends with a sentence`() async throws {
+        let home = try await Home()
+        let ending = try await home.start(["play", "film"], display: ":4711").ending()
+        #expect(ending.status == 69, "\(ending.errorText)")
+        #expect(ending.errorText.contains("there is no display for a window"))
+        await home.sandbox.stop()
+    }
+
+    @Test func `what is played is nowhere on the disk in clear`() async throws {
+        let home = try await Home()
+        let playing = try home.start(["--json", "play", "film", "--no-video", "--audio-output", "null"])
+        _ = try await playing.wait(for: .output, until: Self.shows { $0.state == "playing" && $0.positionMs > 1000 })
+        // Part of the film's index, which every MP4 has.
+        let clear = try await ChildProcess.run(
+            "/bin/grep", ["-rlaE", "ftypisom|moov.*mvhd", home.directory.path])
+        #expect(clear.status == 1, "\(clear.text)")
+        playing.send(SIGTERM)
+        _ = await playing.ending()
+        await home.sandbox.stop()
+    }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import LectureKit
+import LectureTestSupport
+import Testing
+
+@testable import LecturePlayer
+
+/// Lectures that are really played: kept by the real library, sealed and licensed, decoded by libmpv.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct PlayerNetTests {
+    /// A store with a film, for which a server has granted a licence.
+    private struct Cinema {
+        let directory: TemporaryDirectory
+        let sandbox: SandboxOrigin
+        let manager: LectureManager
+        let key: ContentKey
+
+        init(_ policy: CallbackPolicy? = nil, key name: String = "durable-on-the-disk") async throws {
+            let isLicensed = policy != nil
+            directory = try TemporaryDirectory()
+            sandbox = try await SandboxOrigin.start(["--no-https"] + (isLicensed ? ["--licensed"] : []))
+            if let policy { try await sandbox.set(policy: policy) }
+            var configuration = LectureConfiguration(storeDirectory: directory.file("store"))
+            configuration.reserveBytes = 1 << 20
+            configuration.deviceDirectory = directory.file("device")
+            configuration.rights.keys = [.init(id: "sandbox", place: .secret(sandbox.drmKeyFile))]
+            configuration.rights.userKey = "sandbox"
+            manager = try LectureManager(configuration)
+            var request = DownloadRequest(
+                url: isLicensed ? try await sandbox.link(key: name) : "\(sandbox.http)/media/\(name).mp4")
+            request.key = try ContentKey(name)
+            key = try await manager.downloads.enqueue(request)
+            #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
+            #expect(try await manager.contents.find(key)?.state == .completed)
+        }
+
+        /// A player without a window and without a sound.
+        func player(_ change: (inout PlayerOptions) -> Void = { _ in }) throws -> Player {
+            var engine = MpvOptions()
+            (engine.surface, engine.more) = (.none, ["ao": "null"])
+            return try player(engine, change)
+        }
+
+        func player(_ engine: MpvOptions, _ change: (inout PlayerOptions) -> Void = { _ in }) throws -> Player {
+            var options = PlayerOptions()
+            change(&options)
+            return Player(manager, key, engine: try MpvEngine(engine), options: options)
+        }
+
+        var countLeft: Int? {
+            get async throws { try await manager.licences.status(of: key)?.countLeft }
+        }
+
+        var resumePoint: Duration? {
+            get async throws { try await manager.contents.details(of: key)?.resumePoint }
+        }
+
+        func end() async {
+            await manager.close()
+            await sandbox.stop()
+        }
+    }
+
+    /// Waits until a player reports something.
+    private func wait(
+        _ events: inout AsyncStream<PlayerEvent>.Iterator, for passes: (PlayerEvent) -> Bool
+    ) async -> PlayerEvent? {
+        while let event = await events.next() {
+            if passes(event) { return event }
+        }
+        return nil
+    }
+
+    @Test func `a lecture plays to its end, and the next play starts over`() async throws {
+        let cinema = try await Cinema()
+        let player = try cinema.player()
+        player.setRate(10)
+        player.play()
+        var states: [PlayerState] = []
+        var length: Duration?
+        for await event in player.events {
+            if case .state(let state) = event { states.append(state) }
+            if case .duration(let found) = event { length = found }
+        }
+        #expect(await player.ending() == .finished)
+        #expect(states.prefix(2) == [.preparing, .prepared])
+        #expect(states.contains(.playing(.steady)) && states.last == .stopped(.finished))
+        #expect(try #require(length) > .seconds(5))
+        #expect(try await cinema.resumePoint == .zero)
+        await cinema.end()
+    }
+
+    @Test func `a prepared play counts nothing, and one that starts counts once, however it jumps`() async throws {
+        var policy = CallbackPolicy()
+        policy.expirationCount = 2
+        let cinema = try await Cinema(policy)
+        let player = try cinema.player()
+        var events = player.events.makeAsyncIterator()
+        player.prepare()
+        #expect(await wait(&events) { $0 == .state(.prepared) } != nil)
+        #expect(try await cinema.countLeft == 2)
+        player.play()
+        #expect(await wait(&events) { $0 == .state(.playing(.steady)) } != nil)
+        #expect(try await cinema.countLeft == 1)
+        for second in [6, 1, 4] {
+            player.seek(to: .seconds(second))
+            #expect(await wait(&events) { $0 == .state(.playing(.seeking)) } != nil)
+            let arrived = await wait(&events) { if case .position = $0 { true } else { false } }
+            guard case .position(let place) = arrived else { throw LectureError(.closing) }
+            #expect(abs((place - .seconds(second)) / .seconds(1)) < 0.5, "\(place)")
+            #expect(await wait(&events) { $0 == .state(.playing(.steady)) } != nil)
+        }
+        player.stop()
+        #expect(await player.ending() == .stopped)
+        #expect(try await cinema.countLeft == 1)
+        // It was left four seconds in, or a little later.
+        let left = try #require(try await cinema.resumePoint)
+        #expect((.seconds(4) ... .seconds(8)).contains(left), "\(left)")
+        await cinema.end()
+    }
+
+    @Test func `a licence that ends while it plays stops the play`() async throws {
+        var policy = CallbackPolicy()
+        policy.expirationDate = Int64(Date().timeIntervalSince1970) + 4
+        let cinema = try await Cinema(policy)
+        let player = try cinema.player()
+        player.play()
+        let ending = await player.ending()
+        let late = Date().timeIntervalSince1970 - Double(policy.expirationDate ?? 0)
+        #expect(ending == .failed(LectureError(.licenceExpired)))
+        #expect((-0.5...2).contains(late), "\(late) s after the end")
+        #expect(try await cinema.resumePoint ?? .zero > .zero)
+        let next = try cinema.player()
+        next.play()
+        #expect(await next.ending() == .failed(LectureError(.licenceExpired)))
+        await cinema.end()
+    }
+
+    @Test func `play time that is used up stops the play`() async throws {
+        var policy = CallbackPolicy()
+        (policy.expirationPlaytime, policy.expirationPlaytimeType) = (60, 0)
+        let cinema = try await Cinema(policy)
+        let before = try await cinema.manager.licences.beginPlay(cinema.key, counting: .reported)
+        try await before.watched(media: .seconds(57), running: .seconds(57))
+        try await before.end()
+        #expect(try await cinema.manager.licences.status(of: cinema.key)?.playTimeLeft == .seconds(3))
+        let player = try cinema.player()
+        player.play()
+        #expect(await player.ending() == .failed(LectureError(.playTimeUsedUp)))
+        #expect(try await cinema.manager.licences.status(of: cinema.key)?.playTimeLeft == .zero)
+        let place = try #require(try await cinema.resumePoint)
+        #expect((.seconds(2) ... .seconds(5)).contains(place), "\(place)")
+        await cinema.end()
+    }
+
+    @Test func `what is watched is reported once it plays, with the learner of the gateway`() async throws {
+        let cinema = try await Cinema()
+        let player = try cinema.player { $0.user = "kim" }
+        player.setRate(4)
+        player.play()
+        var events = player.events.makeAsyncIterator()
+        #expect(
+            await wait(&events) { event in
+                if case .position(let place) = event { place >= .seconds(4) } else { false }
+            } != nil)
+        player.stop()
+        #expect(await player.ending() == .stopped)
+        let rows = try await cinema.manager.reports.list().rows
+        #expect(rows.count >= 2 && rows.allSatisfy { $0.user == "kim" && $0.content == cinema.key.text })
+        // One session, whose newest report contains the others.
+        #expect(Set(rows.map(\.session)).count == 1)
+        await cinema.end()
+    }
+
+    @Test func `what cannot be decoded is refused, and costs no play, no report and no position`() async throws {
+        var policy = CallbackPolicy()
+        policy.expirationCount = 2
+        let cinema = try await Cinema(policy, key: "bytes-300K-5")
+        let player = try cinema.player()
+        player.play()
+        guard case .failed(let error) = await player.ending() else { throw LectureError(.bug) }
+        #expect(error.code == .mediaUnsupported)
+        #expect(try await cinema.countLeft == 2)
+        #expect(try await cinema.manager.reports.list().rows.isEmpty)
+        #expect(try await cinema.resumePoint == .zero)
+        await cinema.end()
+    }
+
+    @Test func `damage ends the play with its code`() async throws {
+        let cinema = try await Cinema()
+        let path = try await cinema.manager.contents.path(of: cinema.key)
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        try file.seek(toOffset: 100_000)
+        try file.write(contentsOf: Data(repeating: 0, count: 1000))
+        try file.close()
+        let player = try cinema.player()
+        player.play()
+        #expect(await player.ending() == .failed(LectureError(.damaged)))
+        await cinema.end()
+    }
+
+    @Test func `ten players at once, stopped at any moment and dropped, end and leave the store whole`() async throws {
+        let cinema = try await Cinema()
+        let endings = try await withThrowingTaskGroup(of: PlayerEnding.self) { group in
+            for number in 0..<10 {
+                let player = try cinema.player { $0.start = .seconds(number % 5) }
+                group.addTask {
+                    player.play()
+                    let stops = [nil, PlayerState.preparing, .prepared, .playing(.steady)][number % 4]
+                    guard let stops else {
+                        player.stop()
+                        return await player.ending()
+                    }
+                    for await event in player.events where event == .state(stops) { break }
+                    player.stop()
+                    return await player.ending()
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(endings == Array(repeating: .stopped, count: 10))
+        #expect(try await cinema.manager.contents.verify(cinema.key).damaged.isEmpty)
+        await cinema.end()
+    }
+
+    @Test func `a window needs a display, and a player libmpv`() async throws {
+        let display = #expect(throws: LectureError.self) { try MpvEngine(MpvOptions(), environment: [:]) }
+        #expect(display?.code == .displayMissing)
+        let missing = #expect(throws: LectureError.self) { try MpvLibrary("libmpv.so.0") }
+        #expect(missing?.code == .playerMissing)
+        #expect(missing?.cause.contains("libmpv.so.0") == true)
+        #expect(missing?.message.contains("libmpv2") == true)
+    }
+}
