@@ -23,7 +23,7 @@ struct WatchMeter: Sendable, Hashable {
     private(set) var rate: Double
     private var stretch: Stretch
     private var start: Beginning
-    private var placed: Duration
+    private var placeTime: Duration
 
     /// Begins to measure a player that is paused.
     ///
@@ -32,7 +32,7 @@ struct WatchMeter: Sendable, Hashable {
     ///   - rate: the speed.
     ///   - now: the clock.
     init(at place: Duration, rate: Double, now: Duration) {
-        (self.place, self.rate, stretch, placed) = (place, rate, .paused, now)
+        (self.place, self.rate, stretch, placeTime) = (place, rate, .paused, now)
         start = Beginning(place: place, moment: now)
     }
 
@@ -40,12 +40,12 @@ struct WatchMeter: Sendable, Hashable {
     mutating func moved(to next: Duration, at now: Duration) -> [PlayedInterval] {
         guard stretch == .playing else {
             // Before the end of a jump the engine may still report where it was.
-            if stretch == .paused { (place, placed) = (next, now) }
+            if stretch == .paused { (place, placeTime) = (next, now) }
             return []
         }
-        let farthest = place + Self.scaled(now - placed, by: rate) + Self.tolerance
+        let farthest = place + Self.scaled(now - placeTime, by: rate) + Self.tolerance
         guard next < place || next > farthest else {
-            (place, placed) = (next, now)
+            (place, placeTime) = (next, now)
             return []
         }
         return seeking(at: now) + arrived(at: next, plays: true, now: now)
@@ -67,7 +67,7 @@ struct WatchMeter: Sendable, Hashable {
     mutating func arrived(at next: Duration, plays: Bool, now: Duration) -> [PlayedInterval] {
         guard stretch == .seeking else { return [] }
         let jump = PlayedInterval(.seek, from: place, to: next, lasting: now - start.moment)
-        (place, placed, stretch) = (next, now, plays ? .playing : .paused)
+        (place, placeTime, stretch) = (next, now, plays ? .playing : .paused)
         start = Beginning(place: next, moment: now)
         return [jump]
     }

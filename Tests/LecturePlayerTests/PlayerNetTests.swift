@@ -115,7 +115,7 @@ struct PlayerNetTests {
         #expect(try await cinema.countLeft == 1)
         // It was left four seconds in, or a little later.
         let left = try #require(try await cinema.resumePoint)
-        #expect((.seconds(4) ... .seconds(8)).contains(left), "\(left)")
+        #expect((.milliseconds(3900) ... .seconds(8)).contains(left), "\(left)")
         await cinema.end()
     }
 

@@ -35,10 +35,10 @@ final class MediaWindow: Sendable {
     /// - Parameter buffer: where they go.
     /// - Returns: how many; 0 at the end, -1 when the source cannot be read or ``cancel()`` was called.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let room = buffer.count
+        let space = buffer.count
         return state.wait { state in
             guard !state.isCancelled else { return -1 }
-            guard state.position < byteCount, room > 0 else { return 0 }
+            guard state.position < byteCount, space > 0 else { return 0 }
             let number = state.position / Self.length
             guard let place = state.windows.firstIndex(where: { $0.number == number }) else {
                 if state.failure != nil { return -1 }
@@ -52,7 +52,7 @@ final class MediaWindow: Sendable {
                 request(next, &state)
             }
             let start = Int(state.position - number * Self.length)
-            let count = min(room, window.bytes.count - start)
+            let count = min(space, window.bytes.count - start)
             unsafe window.bytes[start..<start + count].withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
             state.position += Int64(count)
             return count

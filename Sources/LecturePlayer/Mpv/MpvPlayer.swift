@@ -245,8 +245,8 @@ private func readStream(
     _ cookie: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ count: UInt64
 ) -> Int64 {
     guard let buffer = unsafe buffer else { return -1 }
-    let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: count))
-    return unsafe Int64(window(cookie)?.read(into: room) ?? -1)
+    let space = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: count))
+    return unsafe Int64(window(cookie)?.read(into: space) ?? -1)
 }
 
 private func seekStream(_ cookie: UnsafeMutableRawPointer?, _ place: Int64) -> Int64 {
