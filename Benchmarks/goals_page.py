@@ -149,6 +149,7 @@ def page(goals, limits, figures, records):
     commits = ", ".join(dict.fromkeys(record["machine"]["commit"] for record in records))
     measured = [(figure, found) for _, figure, found in rows(goals, figures) if found and figure["must"] is not None]
     met = sum(state(figure, found["median"]) != "no" for figure, found in measured)
+    rounds = " and ".join(dict.fromkeys(f"{record['rounds']}" for record in records))
     dates = ", ".join(sorted({record["date"][:10] for record in records}))
     loads = ", ".join(f"{record['load']:.1f}" for record in records)
     trial = "**A trial with small sizes: these figures say nothing.**\n\n" if records[-1]["quick"] else ""
@@ -177,9 +178,9 @@ def page(goals, limits, figures, records):
         *bullets(
             """Contenders run in turn, and each round begins with the next one. A figure of a round is a ratio within that
             round or a value of lecturectl; the table has the median of the runs' medians, and the lowest and highest round.""",
-            f"""{len(records)} run{'s' if len(records) > 1 else ''} ({dates}) of {records[-1]['rounds']} rounds; the load
-            before: {loads}. Lists, starts and pages run {2 * records[-1]['rounds'] + 1} times, queueing a million lectures
-            and the server's limit once a run.""",
+            f"""{len(records)} run{'s' if len(records) > 1 else ''} ({dates}) of {rounds} rounds; the load
+            before: {loads}. Lists, starts and pages run once more than twice in a round, queueing a million lectures and
+            the server's limit once a run.""",
             """Every exit status and every byte of every download is compared before a figure counts; lists with the rows of
             the database, reports and renewals with what the server accepted once.""",
             """Servers are Debian's nginx and lecture-sandbox on the same machine; clients, servers and the disk share its
