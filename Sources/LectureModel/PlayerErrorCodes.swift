@@ -17,12 +17,12 @@ extension LectureError.Code {
     public static let mediaUnsupported = Self(
         -20242, "media_unsupported", "the lecture's media cannot be decoded",
         "Ask the provider for the lecture in another format.",
-        reason: "libmpv knows neither its container nor its codec, or it contains no picture and no sound.")
+        reason: "Its container or its codec is not known to libmpv, or it contains no picture and no sound.")
     /// The video library failed.
     public static let playerFailed = Self(
         -20243, "player_failed", "the player failed",
         "Check the sound and the display of this machine with another program; else report this as a bug.",
-        reason: "libmpv refused a call or an option, or could open no output.")
+        reason: "A call or an option was refused by libmpv, or it could open no output.")
 
     /// All of the above.
     static let players: [Self] = [.playerMissing, .displayMissing, .mediaUnsupported, .playerFailed]
