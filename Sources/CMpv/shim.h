@@ -5,7 +5,6 @@
 #include <mpv/client.h>
 #include <mpv/stream_cb.h>
 
-typedef __typeof__(&mpv_client_api_version) cmpv_client_api_version;
 typedef __typeof__(&mpv_create) cmpv_create;
 typedef __typeof__(&mpv_initialize) cmpv_initialize;
 typedef __typeof__(&mpv_terminate_destroy) cmpv_terminate_destroy;

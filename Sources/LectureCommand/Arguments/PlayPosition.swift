@@ -1,3 +1,5 @@
+import LectureFormats
+
 /// Positions and speeds of a player as they are typed.
 package enum PlayPosition {
     /// Reads a position.
@@ -49,5 +51,5 @@ package enum PlayPosition {
         return Double(text)
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { FieldText.digit(byte) != nil }
 }

@@ -1,5 +1,3 @@
-import CMpv
-import Dispatch
 import Glibc
 public import LectureKit
 

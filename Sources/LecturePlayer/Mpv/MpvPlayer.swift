@@ -194,11 +194,11 @@ import LectureKit
     }
 
     private func ended(_ end: mpv_event_end_file) {
-        // To libmpv, bytes that cannot be read are the end of the media.
-        if let error = window.withLock(\.self)?.error { return report(.failed(error)) }
+        // To libmpv, bytes that cannot be read are the end of the media. Those that nothing has needed are no failure.
+        let unread = window.withLock(\.self)?.error
         switch end.reason {
-        case MPV_END_FILE_REASON_EOF: report(.ended)
-        case MPV_END_FILE_REASON_ERROR: report(.failed(failure(end.error)))
+        case MPV_END_FILE_REASON_EOF: report(unread.map(VideoEvent.failed) ?? .ended)
+        case MPV_END_FILE_REASON_ERROR: report(.failed(unread ?? failure(end.error)))
         default: report(.closed)
         }
     }
