@@ -19,6 +19,8 @@ let migrations = [
     "0011_bind_content_keys",
     "0012_index_granting_keys",
     "0013_index_errors",
+    "0014_add_play_sessions",
+    "0015_add_bookmarks",
 ]
 
 let package = Package(

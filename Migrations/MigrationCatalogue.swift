@@ -70,5 +70,13 @@ package enum MigrationCatalogue {
             identifier: "0013_index_errors",
             sha256: "6de8bc408dd9201ec9ab03e2feeef651c8dbdd349c592a1f29af2f655fe7a0b7",
             sql: PackageResources._013_index_errors_sql),
+        Entry(
+            identifier: "0014_add_play_sessions",
+            sha256: "2428bfb7b33e9d915f71319125aab903585049d8db8a113f3ecd97e4e7892113",
+            sql: PackageResources._014_add_play_sessions_sql),
+        Entry(
+            identifier: "0015_add_bookmarks",
+            sha256: "30bf7ee98aa28dcfe2ebf978d442cb7c609db7bcff58b6bd3cde3d05d21a6f81",
+            sql: PackageResources._015_add_bookmarks_sql),
     ]
 }

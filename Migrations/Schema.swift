@@ -499,6 +499,56 @@ CREATE TABLE chunk_piece (
 ) STRICT;
 CREATE INDEX licence_granting ON licence(granting_keys) WHERE content_id IS NOT NULL AND form IS NOT NULL;
 CREATE INDEX content_error ON content (error_code) WHERE error_code IS NOT NULL;
+CREATE TABLE play_session (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL once the program is gone: the last report is due.
+    owner_id INTEGER REFERENCES owner (id) ON DELETE SET NULL,
+    start_s INTEGER NOT NULL,
+    duration_ms INTEGER NOT NULL CHECK (duration_ms >= 0),
+    blocks INTEGER NOT NULL CHECK (blocks BETWEEN 1 AND 10000),
+    updated_ms INTEGER NOT NULL,
+    session TEXT NOT NULL UNIQUE CHECK (length(session) > 0),
+    content_key TEXT NOT NULL,
+    client_user_id TEXT NOT NULL,
+    -- What is the same in all of its reports.
+    source TEXT NOT NULL CHECK (substr(source, 1, 1) = '{'),
+    -- Where they go, an array; NULL for the channels of its lecture.
+    targets TEXT CHECK (substr(targets, 1, 1) = '[')
+) STRICT;
+CREATE INDEX play_session_owner ON play_session (owner_id);
+CREATE TABLE play_interval (
+    session_id INTEGER NOT NULL REFERENCES play_session (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL CHECK (number >= 0),
+    activity INTEGER NOT NULL CHECK (activity BETWEEN 1 AND 4),
+    from_ms INTEGER NOT NULL CHECK (from_ms >= 0),
+    to_ms INTEGER NOT NULL CHECK (to_ms >= 0),
+    speed_permille INTEGER NOT NULL CHECK (speed_permille >= 0),
+    lasting_ns INTEGER NOT NULL CHECK (lasting_ns >= 0),
+    PRIMARY KEY (session_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE bookmark_list (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- When the server was asked last.
+    synced_ms INTEGER,
+    content_key TEXT NOT NULL,
+    client_user_id TEXT NOT NULL,
+    UNIQUE (content_key, client_user_id)
+) STRICT;
+CREATE TABLE bookmark (
+    list_id INTEGER NOT NULL REFERENCES bookmark_list (id) ON DELETE CASCADE,
+    kind INTEGER NOT NULL CHECK (kind IN (0, 1)),
+    position_ms INTEGER NOT NULL CHECK (position_ms >= 0),
+    state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 2),
+    changed_ms INTEGER,
+    -- The report that says this change, and every other one of the list.
+    report_uuid TEXT,
+    value TEXT NOT NULL DEFAULT '',
+    label TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (list_id, kind, position_ms),
+    CHECK (state = 0 OR kind = 0),
+    CHECK (state <> 0 OR report_uuid IS NULL)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bookmark_report ON bookmark (report_uuid) WHERE report_uuid IS NOT NULL;
 INSERT INTO tally VALUES (0, 0, 0, 0);
 INSERT INTO tally VALUES (1, 0, 0, 0);
 INSERT INTO tally VALUES (2, 0, 0, 0);
@@ -600,6 +650,18 @@ CREATE TRIGGER stream_block_resized AFTER UPDATE OF bytes ON stream_block BEGIN
 END;
 CREATE TRIGGER chunk_piece_proven AFTER INSERT ON chunk BEGIN
     DELETE FROM chunk_piece WHERE resource_id = NEW.resource_id AND idx = NEW.idx;
+END;
+CREATE TRIGGER bookmark_delivered AFTER UPDATE OF state ON report
+WHEN NEW.state = 2 AND OLD.state <> 2 AND NEW.uuid GLOB 'bookmarks-*' BEGIN
+    DELETE FROM bookmark WHERE report_uuid = NEW.uuid AND state = 2;
+    UPDATE bookmark SET state = 0, report_uuid = NULL WHERE report_uuid = NEW.uuid;
+END;
+CREATE TRIGGER bookmark_content_gone AFTER DELETE ON content BEGIN
+    DELETE FROM bookmark_list WHERE content_key = OLD.key
+        AND NOT EXISTS (SELECT 1 FROM bookmark WHERE list_id = bookmark_list.id AND state <> 0);
+END;
+CREATE TRIGGER bookmark_content_renamed AFTER UPDATE OF key ON content WHEN NEW.key <> OLD.key BEGIN
+    UPDATE OR IGNORE bookmark_list SET content_key = NEW.key WHERE content_key = OLD.key;
 END;
 """#
 }

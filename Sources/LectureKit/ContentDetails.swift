@@ -71,12 +71,30 @@ public struct ContentOutline: Sendable, Hashable {
         public var isLearners: Bool
     }
 
+    /// A text that is drawn over the picture, such as the learner's name.
+    public struct Watermark: Sendable, Hashable {
+        /// The text.
+        public var text: String
+        /// How opaque it is, 0 to 1.
+        public var opacity: Double
+        /// Its height in pixels of a picture that is 720 high.
+        public var fontSize: Int
+        /// Red, green and blue, 8 bits each.
+        public var color: UInt32
+        /// How long it is shown at once.
+        public var showTime: Duration
+        /// How long it is hidden then; zero shows it always.
+        public var hideTime: Duration
+    }
+
     /// Subtitle files, in their order.
     public var subtitles: [Subtitle] = []
     /// Chapters, one element per language.
     public var chapters: [Chapters] = []
     /// Bookmarks, by position.
     public var bookmarks: [Mark] = []
+    /// The text over the picture; nil without one.
+    public var watermark: Watermark?
 
     /// Creates an empty outline.
     package init() {}
@@ -89,12 +107,32 @@ extension ContentOutline {
     ///
     /// - Parameter text: the whole answer.
     init(descriptor text: String) {
-        guard let value = try? JSONScanner.value(of: text, limits: ContentDescriptor.limits) else { return }
+        self.init((try? JSONScanner.value(of: text, limits: ContentDescriptor.limits)) ?? .null)
+    }
+
+    /// Reads a gateway's answer that was parsed.
+    init(_ value: JSONValue) {
         subtitles = (value["subtitles"]?.elements ?? []).compactMap(Self.subtitle)
         for element in value["chapters"]?.elements ?? [] { add(element) }
         for index in chapters.indices { chapters[index].items.sort { $0.position < $1.position } }
         bookmarks = (value["bookmarks"]?.elements ?? []).compactMap(Self.bookmark)
         bookmarks.sort { $0.position < $1.position }
+        watermark = value["watermark"].flatMap(Self.watermark)
+    }
+
+    /// Values outside of what a player can show are those that the vendor's players begin with.
+    private static func watermark(_ value: JSONValue) -> Watermark? {
+        guard let text = value["text"]?.string, !text.isEmpty else { return nil }
+        func number(_ name: String, _ range: ClosedRange<Double>, or standard: Double) -> Double {
+            value[name]?.double.flatMap { range.contains($0) ? $0 : nil } ?? standard
+        }
+        let digits = value["font_color"]?.string ?? ""
+        let color = digits.utf8.count == 6 ? UInt32(digits, radix: 16) : nil
+        return Watermark(
+            text: text, opacity: number("alpha", 0...100, or: 50) / 100,
+            fontSize: Int(number("font_size", 4...200, or: 28)), color: color ?? 0xFFFFFF,
+            showTime: .seconds(number("show_time", 1...86_400, or: 5)),
+            hideTime: .seconds(number("hide_time", 0...86_400, or: 0)))
     }
 
     private static func subtitle(_ value: JSONValue) -> Subtitle? {
@@ -128,7 +166,7 @@ extension ContentOutline {
         case .integer(1), .string("index"), .null: isLearners = false
         default: return nil
         }
-        return Mark(position: position, value: value["title"]?.string ?? "", isLearners: isLearners)
+        return Mark(position: position, value: (value["title"] ?? value["value"])?.string ?? "", isLearners: isLearners)
     }
 
     /// Seconds from the start, at most a hundred years: the range `MemberReader` accepts for a duration.

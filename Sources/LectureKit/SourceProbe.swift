@@ -177,7 +177,10 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     }
 
     func headReceived(_ head: ResponseHead) -> Bool {
-        let judged = ResponseJudge.judge(head, asked: Expectation(range: range, isFirstContact: !takesAnyBody))
+        // A document may be JSON, which is no media.
+        let role: ResourceRole = takesAnyBody ? .subtitle : .media
+        let judged = ResponseJudge.judge(
+            head, asked: Expectation(range: range, role: role, isFirstContact: !takesAnyBody))
         verdict = judged
         isNotModified = head.status == 304
         switch judged {

@@ -132,6 +132,8 @@ final class StoreCore: @unchecked Sendable {
             state.configuration, index: writer, locks: locks, clock: clock, observation: observation)
         let made = EngineHost(executor, hub, session: session, index: writer)
         state.host = made
+        // The registration has just dismissed the programs that are gone.
+        AbandonedPlays(core: self).report()
         return made
     }
 

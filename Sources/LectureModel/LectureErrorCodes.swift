@@ -416,7 +416,7 @@ extension LectureError.Code {
             .licenceOtherKey,
             .isSealed, .removalWaits,
             .deviceKeyInUse,
-        ] + statistics + applications + access + outside + players
+        ] + statistics + applications + access + outside + players + bookmarks
 
     /// The code with this number, for rows read from a store; a newer program's number also gets a usable value.
     ///

@@ -79,6 +79,10 @@ package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
     package var resources: ResourceRows { ResourceRows(store: self) }
     /// Where finished files are also due, outside the store.
     package var outputs: OutputRows { OutputRows(connection: connection) }
+    /// Plays that are being recorded.
+    package var plays: PlaySessionRows { PlaySessionRows(connection: connection) }
+    /// Bookmarks.
+    package var bookmarks: BookmarkRows { BookmarkRows(connection: connection) }
     /// URLs, attempts and servers.
     package var servers: ServerRows { ServerRows(connection: connection) }
     /// Which lectures a course list names.

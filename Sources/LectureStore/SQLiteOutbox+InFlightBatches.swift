@@ -49,6 +49,17 @@ extension SQLiteOutbox {
         }
     }
 
+    /// Marks the reports of a session queue that a new one makes unnecessary: cumulative ones that wait, and are in no
+    /// request.
+    ///
+    /// - Parameters:
+    ///   - id: the new report's.
+    ///   - now: the wall clock.
+    /// - Throws: ``LectureError``.
+    package func supersede(before id: String, now: Timestamp) throws {
+        try connection.execute(ReportStatements.supersedeOlder, id, now)
+    }
+
     /// The rows of the session queues of these reports that may be cumulative or superseded.
     package func queueRows(of reports: [OutboxID]) throws -> [PlanRow] {
         var queues: [(id: Int64, queue: SessionQueue)] = []

@@ -142,6 +142,14 @@ enum ReportStatements {
         WHERE id = ? AND state = \(sql: ReportState.pending) AND is_sealed = 0 AND flight_id IS NULL
         """
 
+    /// Supersedes what waits in the session queue of a cumulative report before it.
+    static let supersedeOlder = """
+        UPDATE report SET state = \(sql: ReportState.superseded), changed_ms = ?2
+        WHERE lane_id = (SELECT lane_id FROM report WHERE uuid = ?1) AND uuid <> ?1 AND is_cumulative = 1
+            AND state \(ReportState.isOpen) AND state = \(sql: ReportState.pending) AND is_sealed = 0
+            AND flight_id IS NULL
+        """
+
     /// The rows of a session queue that are cumulative or superseded.
     static let cumulativeRows = """
         SELECT id, sequence, bytes, state, is_sealed, is_cumulative FROM report INDEXED BY report_session

@@ -196,6 +196,61 @@ struct StatisticsNetTests {
         await manager.close()
     }
 
+    @Test func `a play that its program did not end is reported by the next one`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let link = try await sandbox.link(key: "bytes-64K-1", user: "kim", lms: ["one"])
+        let key = try await manager.downloads.load(link).key
+        let recorder = try await manager.reports.recordPlay(of: key, duration: .seconds(100), blocks: 4)
+        for second in 0..<30 {
+            let place = Duration.seconds(second)
+            await recorder.record(PlayedInterval(.play, from: place, to: place + .seconds(1), lasting: .seconds(1)))
+            try await recorder.keep()
+        }
+        await recorder.record(PlayedInterval(.pause, from: .seconds(30), to: .seconds(30), lasting: .seconds(5)))
+        try await recorder.keep()
+        // Not stored: lost with the program.
+        await recorder.record(
+            PlayedInterval(.play, from: .seconds(30), to: .seconds(31), lasting: .seconds(1)))
+        await manager.close()
+
+        let next = try site.manager()
+        #expect(try await next.reports.list().rows.isEmpty)
+        #expect(try await next.reports.send().delivered == 1)
+        let rows = try await next.reports.list().rows
+        #expect(rows.count == 1 && rows[0].session == recorder.session && rows[0].state == .delivered)
+        let values = try JSONScanner.value(of: try #require(rows.first?.values))
+        #expect(values["content_info"]?["playtime"]?.integer == 30)
+        #expect(values["content_info"]?["runtime"]?.integer == 35)
+        #expect(values["content_info"]?["showtime"]?.integer == 30)
+        #expect(values["content_info"]?["last_play_at"]?.integer == 30)
+        #expect(values["PLAY_STATUS"]?.string == "stop")
+        #expect(values["user_info"]?["client_user_id"]?.string == "kim")
+        #expect(values["user_info"]?["host_name"]?.string == "127.0.0.1")
+        // It is reported once.
+        #expect(try await next.reports.send().delivered == 0)
+        await next.close()
+    }
+
+    @Test func `a play with its last report leaves nothing for the next program`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let key = try await manager.downloads.load("\(sandbox.http)/media/bytes-64K-1.mp4").key
+        let recorder = try await manager.reports.recordPlay(of: key, user: "kim")
+        await recorder.record(PlayedInterval(.play, from: .zero, to: .seconds(3), lasting: .seconds(3)))
+        try await recorder.keep()
+        await recorder.record(PlayedInterval(.stop, from: .seconds(3), to: .seconds(3), lasting: .zero))
+        try await recorder.keep()
+        try await recorder.report()
+        try await recorder.keep()
+        await manager.close()
+        let target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
+        let next = try site.manager { $0.statistics.target = target }
+        _ = try await next.reports.send()
+        #expect(try await next.reports.list().rows.count == 1)
+        await next.close()
+    }
+
     @Test func `only the newest of a player's reports goes to a target with totals`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         var rule = StatisticsConfiguration.Rule(url: sandbox.http)

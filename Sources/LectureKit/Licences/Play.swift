@@ -11,11 +11,12 @@ public import LectureModel
 /// ```
 ///
 /// The bytes are those of one version of the lecture, each checked against its proof before it is returned. Play time
-/// and position are stored at the latest after ten seconds of play time, and when the play ends; a crash costs at most
-/// that.
+/// is stored at the latest after ten seconds of it, the position after two seconds, and both when the play ends; a
+/// crash costs at most that.
 ///
 /// Where the licence limits play time, the bytes that are read count, and so does what ``watched(media:running:)``
-/// reports: whichever is more, never both. Up to ten seconds are charged ahead; ``end()`` gives back what was not used.
+/// reports: whichever is more, never both. Up to ten seconds are charged ahead, two in a play in which only reports
+/// count; ``end()`` gives back what was not used.
 /// A player that reads ahead, or plays faster or slower, begins its play with ``PlayTimeCounting/reported``.
 public actor Play {
     /// The lecture.
@@ -38,8 +39,10 @@ public actor Play {
     private var keptPlace: Duration?
     private var isOver = false
 
-    /// The most play time that a crash may cost.
+    /// The most play time that a crash may cost where the licence does not limit it.
     private static let longestUnwritten: Duration = .seconds(10)
+    /// How far the position may be from the stored one.
+    private static let longestWay: Duration = .seconds(2)
 
     init(
         _ licences: LectureManager.Licences, _ media: FinalizedMedia, key: ContentKey, licence: LicenceEntry?,
@@ -112,7 +115,7 @@ public actor Play {
     }
 
     /// Records the player's position, so that the next play resumes there: see ``ContentDetails/resumePoint``. It is
-    /// stored when it is ten seconds or more from the last stored one, together with play time, and at the end.
+    /// stored when it is two seconds or more from the last stored one, together with play time, and at the end.
     ///
     /// - Parameter position: from the start of the lecture.
     /// - Throws: a store's code when it could not be stored; then the next call stores it.
@@ -121,7 +124,7 @@ public actor Play {
         let reached = max(.zero, position)
         place = reached
         let distance = keptPlace.map { max(reached - $0, $0 - reached) }
-        if distance ?? Self.longestUnwritten >= Self.longestUnwritten { try await keepPlace() }
+        if distance ?? Self.longestWay >= Self.longestWay { try await keepPlace() }
     }
 
     /// Ends the play and stores play time and position; even in a cancelled task.

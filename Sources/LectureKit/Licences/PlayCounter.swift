@@ -40,7 +40,7 @@ actor PlayCounter {
         return count
     }
 
-    /// Adds what the application has played. What is not charged yet is charged from ten seconds on.
+    /// Adds what the application has played. What is not charged yet is charged from a step on.
     ///
     /// - Parameters:
     ///   - media: how much of the lecture.
@@ -50,7 +50,7 @@ actor PlayCounter {
     func report(media: Duration, running: Duration) async throws -> Bool? {
         meter.report(media: media, running: running)
         let overdue = meter.overdue
-        guard !isFree, overdue >= PlayMeter.step || overdue > .zero && left == .zero else { return nil }
+        guard !isFree, overdue >= meter.step || overdue > .zero && left == .zero else { return nil }
         do {
             let granted = try await charge(overdue)
             return granted < overdue || left == .zero

@@ -13,6 +13,7 @@ extension ConfigurationReader {
             case "parameters": target.parameters = try parameters(member)
             case "keep_days": file.statistics.keepDays = Int(try integer(member, "lms", 0...36_500))
             case "expire_days": file.statistics.expireDays = Int(try integer(member, "lms", 1...36_500))
+            case "bookmark_url": file.statistics.bookmarkURL = try url(member, "lms")
             case "home_page": file.statistics.homePage = try iri(member)
             case "activity_prefix": file.statistics.activityPrefix = try iri(member)
             case "targets":

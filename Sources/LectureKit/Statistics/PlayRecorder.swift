@@ -64,38 +64,61 @@ public struct PlayedInterval: Sendable, Hashable {
 /// ```swift
 /// let recorder = try await manager.reports.recordPlay(of: key, user: "kim")
 /// await recorder.record(PlayedInterval(.play, from: .zero, to: .seconds(60), lasting: .seconds(60)))
+/// try await recorder.keep()
 /// try await recorder.report()
 /// ```
 ///
 /// Every report covers everything watched since the start, so a newer one replaces an older one. Report at the first
-/// play, every ``period`` while it plays, at a pause, after a seek and at the end.
+/// play, every ``period`` while it plays, at a pause, after a seek and at the end, after an interval of the activity
+/// `stop`.
+///
+/// What ``keep()`` has stored is not lost when the program is killed: the next program that works with the store makes
+/// the last report from it.
 public actor PlayRecorder {
     /// The lecture.
     public nonisolated let key: ContentKey
     /// The report interval that the lecture's channels want while it plays; nil without one.
     public nonisolated let period: Duration?
     /// The session's name in all of its reports.
-    public nonisolated let session: String
+    public nonisolated var session: String { play.session }
     private let reports: LectureManager.Reports
+    private let play: PlaySessionRecord
     private let source: ReportSource
-    private let target: ReportTarget?
     private var sums: PlaySession
+    private var log = PlayLog()
+    /// Whether ``keep()`` stores anything: not once the play is over, or its learner erased.
+    private var keeping = Keeping.new
     /// The player's position; nil before the first one.
     private var place: Duration?
 
+    /// Whether the play has a row in the store.
+    private enum Keeping { case new, started, over }
+
     init(
-        _ reports: LectureManager.Reports, key: ContentKey, sums: PlaySession, source: ReportSource,
-        target: ReportTarget?,
-        period: Duration?, session: String
+        _ reports: LectureManager.Reports, key: ContentKey, play: PlaySessionRecord, source: ReportSource,
+        period: Duration?
     ) {
-        (self.reports, self.key, self.sums, self.source) = (reports, key, sums, source)
-        (self.target, self.period, self.session) = (target, period, session)
+        (self.reports, self.key, self.play, self.source, self.period) = (reports, key, play, source, period)
+        sums = PlaySession(
+            clientUserID: play.user, startAt: play.startAt, duration: play.duration, blockCount: play.blocks)
     }
 
     /// Adds the next interval, in the order of the calls.
     public func record(_ interval: PlayedInterval) {
         sums.add(interval.interval)
+        log.add(interval.interval)
         place = interval.to
+    }
+
+    /// Stores what was recorded since the last call, durably. Nothing is reported.
+    ///
+    /// - Throws: ``LectureError`` of the store; then the next call stores it.
+    public func keep() async throws(LectureError) {
+        guard keeping != .over, sums.status != .stop, log.firstChanged < log.intervals.count else { return }
+        let (kept, isNew) = (log, keeping == .new)
+        let isKept = try await LectureError.only { try await reports.keepPlay(play, kept, isNew: isNew) }
+        log.stored(kept)
+        if keeping != .over { keeping = isKept ? .started : .over }
     }
 
     /// Stores a report about everything so far, for every channel of the lecture, and the player's position: see
@@ -107,10 +130,10 @@ public actor PlayRecorder {
     @discardableResult
     public func report(course: String? = nil) async throws(LectureError) -> [StoredReportID] {
         var report = LearningReport(
-            values: Self.values(sums.report, source), user: sums.clientUserID, session: session, content: key.text)
-        (report.course, report.target) = (course, target)
+            values: Self.values(sums.report, source), user: play.user, session: session, content: key.text)
+        report.course = course
         // Before the report, so that a retry after a failure does not report twice. A report about a removed lecture is
-        // still valid.
+        // still valid, and a stream has no position.
         if let place {
             do throws(LectureError) {
                 try await LectureError.only { try await reports.keepPlace(key, place) }
@@ -118,7 +141,11 @@ public actor PlayRecorder {
                 guard error.code == .unknownContent else { throw error }
             }
         }
-        return try await reports.add(report)
+        let (targets, isLast) = (play.targets, sums.status == .stop)
+        let rows = try await LectureError.only { try await reports.addPlay(report, to: targets, isLast: isLast) }
+        // Whatever follows a stop is a play that goes on.
+        if isLast { (keeping, log) = (.new, log.restarted) }
+        return rows
     }
 
     /// The document of `{JSON_DATA}`, with the two macros that are not in it.
@@ -164,18 +191,50 @@ extension LectureManager.Reports {
             throw LectureError(.unknownContent, detail: key.text)
         }
         let channels = facts.descriptor.map { ReportChannels(descriptor: $0) } ?? ReportChannels()
-        let user = user ?? channels.user
-        let now = clock.now()
         var source = playSource(key.text)
-        source.userValues = channels.userValues
         if let origin = try? Origin(url: facts.sourceURL) { source.hostName = origin.host }
-        let sums = PlaySession(
-            clientUserID: user, startAt: now.milliseconds / 1000,
-            duration: (duration ?? content.duration ?? .zero).milliseconds, blockCount: blocks)
-        // With a random part: sums of two players must never be taken for one session.
-        let session = "\(sums.startAt)-\(UUIDv7.text(at: now, random: SystemRandom()))"
-        return PlayRecorder(
-            self, key: key, sums: sums, source: source, target: target, period: channels.period, session: session)
+        return try recorder(
+            key, user, duration ?? content.duration, blocks, channels, source, try target.map { [try $0.address()] })
+    }
+
+    /// Starts recording what is watched of a stream, which need not be in the store.
+    ///
+    /// - Parameters:
+    ///   - stream: the stream.
+    ///   - user: the learner; nil takes the one named by the gateway.
+    ///   - duration: the length of the lecture; nil takes the gateway's value.
+    ///   - blocks: into how many equal parts reports divide the lecture, 1…10 000.
+    /// - Returns: the recorder. Its reports go to the channels named by the gateway, else to the configured target.
+    /// - Throws: ``LectureError``: `closing`, a store's code.
+    public func recordPlay(
+        of stream: LectureStream, user: String? = nil, duration: Duration? = nil, blocks: Int = 100
+    ) throws(LectureError) -> PlayRecorder {
+        try LectureError.only {
+            if isClosed { throw LectureError(.closing) }
+            let channels = stream.description.channels
+            var source = playSource(stream.key.text)
+            if let origin = try? Origin(url: stream.source) { source.hostName = origin.host }
+            return try recorder(
+                stream.key, user, duration ?? stream.duration, blocks, channels, source,
+                try channels.targets.map { try $0.address() })
+        }
+    }
+
+    private func recorder(
+        _ key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ channels: ReportChannels,
+        _ source: ReportSource, _ targets: [ReportRecord.Target]?
+    ) throws -> PlayRecorder {
+        var source = source
+        source.userValues = channels.userValues
+        let now = clock.now()
+        let startAt = now.milliseconds / 1000
+        let grid = BlockGrid(duration: (duration ?? .zero).milliseconds, count: blocks)
+        let play = PlaySessionRecord(
+            // With a random part: sums of two players must never be taken for one session.
+            session: "\(startAt)-\(UUIDv7.text(at: now, random: SystemRandom()))", content: key.text,
+            user: user ?? channels.user, startAt: startAt, duration: grid.duration, blocks: grid.count,
+            source: source.stored, targets: targets)
+        return PlayRecorder(self, key: key, play: play, source: source, period: channels.period)
     }
 
     /// Stores a player's position.

@@ -18,7 +18,12 @@ struct ReportChannels: Sendable {
 
     /// Reads a descriptor. It was checked on arrival; an unusable channel is skipped.
     init(descriptor text: String) {
-        guard let value = try? JSONScanner.value(of: Array(text.utf8), limits: ContentDescriptor.limits) else { return }
+        let value = try? JSONScanner.value(of: Array(text.utf8), limits: ContentDescriptor.limits)
+        self.init(value ?? .null)
+    }
+
+    /// Reads a descriptor that was parsed.
+    init(_ value: JSONValue) {
         user = value["client_user_id"]?.string ?? ""
         for member in value["uservalues"]?.members ?? [] {
             userValues[member.name] = member.value.string ?? member.value.integer.map { "\($0)" }

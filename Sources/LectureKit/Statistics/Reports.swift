@@ -63,10 +63,7 @@ extension LectureManager.Reports {
     ///   another payload, a store's code.
     @discardableResult
     public func add(_ report: LearningReport) throws(LectureError) -> [StoredReportID] {
-        try LectureError.only {
-            let plan = try plan(report, reading: reading(), facts: [:])
-            return try writing { try store(plan, $0) }
-        }
+        try LectureError.only { try store(report) }
     }
 
     /// Stores many reports in one transaction. Nothing is sent.
@@ -80,17 +77,59 @@ extension LectureManager.Reports {
         try LectureError.only { try store(reports) }
     }
 
+    private func store(_ report: LearningReport) throws -> [StoredReportID] {
+        let storing = ReportStoring(core)
+        let plan = try storing.plan(report)
+        return try writing { try storing.store(plan, $0) }
+    }
+
+    /// Stores a report about a play, with what belongs to it.
+    ///
+    /// - Parameters:
+    ///   - report: the report.
+    ///   - targets: where it goes; nil for the channels of its lecture.
+    ///   - isLast: whether the play is over: then it is recorded no more.
+    /// - Returns: as ``add(_:)-(LearningReport)``.
+    /// - Throws: ``LectureError``.
+    func addPlay(
+        _ report: LearningReport, to targets: [ReportRecord.Target]?, isLast: Bool
+    ) throws -> [StoredReportID] {
+        if isClosed { throw LectureError(.closing) }
+        let storing = ReportStoring(core)
+        let plan = try storing.plan(report, to: targets)
+        return try index.transaction { transaction in
+            if isLast { try transaction.index.plays.end(report.session) }
+            return try storing.store(plan, transaction.outbox)
+        }
+    }
+
+    /// Stores what happened in a play since the last call.
+    ///
+    /// - Parameters:
+    ///   - record: the play.
+    ///   - log: what happened in it.
+    ///   - isNew: whether it has no row yet.
+    /// - Returns: false when its learner was erased meanwhile.
+    /// - Throws: ``LectureError``.
+    func keepPlay(_ record: PlaySessionRecord, _ log: PlayLog, isNew: Bool) throws -> Bool {
+        let (owner, now) = (try openSession().owner, clock.now())
+        return try index.transaction { transaction in
+            let plays = transaction.index.plays
+            if isNew { try plays.begin(record, owner: owner, now: now) }
+            let changed = log.intervals[log.firstChanged...].map(PlayIntervalRecord.init)
+            return try plays.extend(record.session, from: log.firstChanged, changed, now: now)
+        }
+    }
+
     private func store(_ reports: [LearningReport]) throws -> [Result<[StoredReportID], LectureError>] {
-        let reading = reading()
-        var facts: [String: ReportPlan.Facts] = [:]
+        var storing = ReportStoring(core)
         var results: [Result<[StoredReportID], LectureError>] = []
         results.reserveCapacity(reports.count)
         try writing { outbox in
             for report in reports {
                 do {
-                    facts[report.content] = try facts[report.content] ?? self.facts(report.content)
-                    let plan = try plan(report, reading: reading, facts: facts)
-                    results.append(.success(try store(plan, outbox)))
+                    try storing.remember(report.content)
+                    results.append(.success(try storing.store(try storing.plan(report), outbox)))
                 } catch let error as LectureError
                     where error.code == .reportInvalid || error.code == .reportConflict
                 {
@@ -99,69 +138,6 @@ extension LectureManager.Reports {
             }
         }
         return results
-    }
-
-    /// A report with everything needed to store it.
-    private struct ReportPlan {
-        /// What the store knows of a lecture.
-        struct Facts {
-            var course = ""
-            var channels = ReportChannels()
-        }
-
-        let record: ReportRecord
-        let takesNextSequence: Bool
-        let targets: [ReportRecord.Target]
-    }
-
-    private func plan(
-        _ report: LearningReport, reading: ClockReading, facts known: [String: ReportPlan.Facts]
-    ) throws -> ReportPlan {
-        let id = report.id ?? UUIDv7.text(at: reading.wall, random: SystemRandom())
-        var record = try ReportForm.record(report, id: id, reading: reading)
-        let facts = try known[report.content] ?? self.facts(report.content)
-        if record.course == nil, !facts.course.isEmpty { record.course = facts.course }
-        var targets = facts.channels.targets
-        if let target = report.target { targets = [target] }
-        if targets.isEmpty, let target = configuration.statistics.target { targets = [target] }
-        return ReportPlan(
-            record: record, takesNextSequence: report.sequence == nil, targets: try targets.map { try $0.address() })
-    }
-
-    private func facts(_ content: String) throws -> ReportPlan.Facts {
-        guard !content.isEmpty, let found = try writer.contents.reportFacts(content) else { return ReportPlan.Facts() }
-        let channels = found.descriptor.map { ReportChannels(descriptor: $0) } ?? ReportChannels()
-        return ReportPlan.Facts(course: found.course, channels: channels)
-    }
-
-    /// Within the transaction of the caller.
-    private func store(_ plan: ReportPlan, _ outbox: SQLiteOutbox) throws -> [StoredReportID] {
-        let now = clock.now()
-        var report = NewReport(plan.record)
-        report.takesNextSequence = plan.takesNextSequence
-        if plan.targets.isEmpty { return [try store(report, nil, outbox, now)] }
-        var rows: [StoredReportID] = []
-        for (index, target) in plan.targets.enumerated() {
-            if index > 0 { report.record.id = "\(plan.record.id).\(index + 1)" }
-            rows.append(try store(report, target, outbox, now))
-            // The same event has the same number for every target.
-            (report.takesNextSequence, report.record.sequence) = (false, rows[0].sequence)
-        }
-        return rows
-    }
-
-    private func store(
-        _ report: NewReport, _ target: ReportRecord.Target?, _ outbox: SQLiteOutbox, _ now: Timestamp
-    ) throws -> StoredReportID {
-        var report = report
-        report.record.target = target
-        // Reports without a session are unrelated, so a newer one cannot stand in for older ones.
-        report.isCumulative =
-            !report.record.session.isEmpty && target.map { configuration.statistics.isCumulative($0.url) } ?? false
-        let addition = try outbox.add(report, now: now)
-        return StoredReportID(
-            id: report.record.id, isNew: addition.isNew, sequence: addition.sequence,
-            target: target.map(ReportTarget.init))
     }
 
     // MARK: Sending
@@ -320,11 +296,4 @@ extension LectureManager.Reports {
         openedQueries = made
         return made
     }
-
-    private func reading() -> ClockReading {
-        ClockReading(wall: clock.now(), boot: clock.boot(), bootID: Self.bootID)
-    }
-
-    /// Constant for the life of the process.
-    private static let bootID = Machine.bootID()
 }

@@ -46,6 +46,8 @@ public struct StatisticsConfiguration: Sendable, Hashable {
 
     /// The target of reports that name none and whose lecture has no channel; nil keeps them until one is named.
     public var target: ReportTarget?
+    /// The bookmark server of lectures whose gateway names none; nil without one. It may be a URL with a query.
+    public var bookmarkURL: String?
     /// Settings for some targets.
     public var rules: [Rule] = []
     /// For how many days delivered and superseded reports are kept.

@@ -31,9 +31,21 @@ extension StatisticsConfiguration {
             var target = TargetSettings(address.format)
             LoadedRule.fitting(address.url, in: loaded)?.change(&target)
             if let rate = rate.withLock({ $0 }) { target.pace.rate = .reports(cap: rate) }
+            if address.takesBookmarks { (target.form, target.limits.count) = (.noError, 1) }
             return target
         }
         return settings
+    }
+
+    /// The header fields of requests to a target.
+    ///
+    /// - Parameter target: the target.
+    /// - Returns: its credentials, by name; empty without any.
+    /// - Throws: ``LectureError``: `configuration`, `secretReadable`, `readFile`.
+    func headers(of target: ReportRecord.Target) throws -> [String: String] {
+        var settings = TargetSettings(target.format)
+        LoadedRule.fitting(target.url, in: try rules.map { try LoadedRule($0) })?.change(&settings)
+        return Dictionary(settings.headers.elements.map { ($0.name, $0.value) }) { _, last in last }
     }
 
     /// Whether reports for a target may be superseded by a newer one.

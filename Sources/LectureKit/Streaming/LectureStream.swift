@@ -19,6 +19,7 @@ public actor LectureStream {
     struct Parts: Sendable {
         let streams: LectureManager.Streams
         let source: StreamSource
+        let description: StreamSource.Description
         let transport: any Transport
         /// The numbers of exchanges on that transport.
         let numbers: TransferNumbers
@@ -33,6 +34,16 @@ public actor LectureStream {
     public nonisolated let key: ContentKey
     /// The length of the media in bytes.
     public nonisolated let byteCount: Int64
+    /// The title that its gateway sent; nil without one.
+    public nonisolated var title: String? { description.title }
+    /// How long the lecture plays, as its gateway says; nil without that.
+    public nonisolated var duration: Duration? { description.duration }
+    /// What its gateway lists: subtitles, chapters, bookmarks.
+    public nonisolated var outline: ContentOutline { description.outline }
+    /// The URL that the application opened.
+    nonisolated var source: String { parts.source.url }
+    /// What its gateway says of it.
+    nonisolated var description: StreamSource.Description { parts.description }
 
     private nonisolated let executor = CoreExecutor()
     let parts: Parts

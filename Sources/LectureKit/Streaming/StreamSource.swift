@@ -15,6 +15,20 @@ struct StreamSource: Sendable {
         var url: String
         /// The validator of its version, with the length.
         var validator: Validator
+        /// What its gateway says of it.
+        var description = Description()
+    }
+
+    /// What a gateway says of a lecture; empty for media without one.
+    struct Description: Sendable {
+        /// The title.
+        var title: String?
+        /// How long it plays.
+        var duration: Duration?
+        /// Where reports about it go, and who watches it.
+        var channels = ReportChannels()
+        /// What it lists.
+        var outline = ContentOutline()
     }
 
     /// The URL passed by the application.
@@ -42,10 +56,16 @@ struct StreamSource: Sendable {
             let identity = try descriptor.key.map { Array("key \($0)".utf8) } ?? ContentKeys.identityBytes(ofURL: url)
             return Media(
                 identity: identity, key: try descriptor.key.map { try ContentKey($0) }, url: mediaURL,
-                validator: try await whole(plan, mediaURL))
+                validator: try await whole(plan, mediaURL), description: Self.description(descriptor))
         // The request was not conditional.
         case .unchanged: throw LectureError(.unexpectedStatus, detail: try Origin(url: url).host)
         }
+    }
+
+    private static func description(_ descriptor: ContentDescriptor) -> Description {
+        Description(
+            title: descriptor.title, duration: descriptor.durationSeconds.map { .seconds($0) },
+            channels: ReportChannels(descriptor.source), outline: ContentOutline(descriptor.source))
     }
 
     /// The validator with a length: a server that does not announce one may return it with a range.

@@ -20,6 +20,7 @@ extension LectureManager {
     /// ## Topics
     /// ### Streaming
     /// - ``open(_:)``
+    /// - ``key(of:)``
     /// ### The cache
     /// - ``setCacheLimit(_:)``
     /// - ``cacheLimit()``
@@ -73,13 +74,26 @@ extension LectureManager.Streams {
         let counter = try await licences.streamCounter(key, byteCount: media.validator.total ?? 0)
         if isClosed { throw LectureError(.closing) }
         let parts = LectureStream.Parts(
-            streams: self, source: source, transport: session.transport, numbers: session.numbers, identity: identity,
+            streams: self, source: source, description: media.description, transport: session.transport,
+            numbers: session.numbers, identity: identity,
             stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter)
         let stream = LectureStream(
             key: key, media: media, parts: parts,
             place: joinCache(identity, key: key, validator: media.validator))
         service?.add(stream)
         return stream
+    }
+
+    /// The key of media without a gateway that names one: it is derived from its URL.
+    ///
+    /// - Parameter url: a media file or a gateway link, http or https.
+    /// - Returns: the key that ``open(_:)`` gives it. No server is asked.
+    /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`.
+    public nonisolated func key(of url: String) throws(LectureError) -> ContentKey {
+        try LectureError.only {
+            let text = try CurlURL.normalise(url)
+            return try ContentKeys.identity(ofURL: text) { try core.digests.sha256(of: $0) }.key
+        }
     }
 
     /// Limits the streaming cache, for every process on this store; the excess is deleted at once, least recently used

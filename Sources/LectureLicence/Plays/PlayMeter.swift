@@ -9,8 +9,8 @@ package import LectureModel
 ///
 /// docs/licences.md has the rules and their reasons.
 package struct PlayMeter: Sendable {
-    /// How much is charged ahead.
-    package static let step: Duration = .seconds(10)
+    /// How much is charged ahead: a process that is killed loses it. Where only reports count, they come each second.
+    package var step: Duration { counting == .reported ? .seconds(2) : .seconds(10) }
     /// The most that is admitted at once.
     private static let piece: UInt64 = 1000
     /// A piece is not shorter than this many bytes.
@@ -82,7 +82,7 @@ package struct PlayMeter: Sendable {
     ///   - rest: how many will be read in the whole play from here on; nil where that is not known.
     /// - Returns: more than zero when ``admit(_:at:)`` has just admitted none.
     package func due(_ count: Int, rest: UInt64? = nil) -> Duration {
-        let step = UInt64(Self.step.milliseconds)
+        let step = UInt64(step.milliseconds)
         let target: UInt64
         switch counting {
         case .reading:

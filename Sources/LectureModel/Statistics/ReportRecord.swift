@@ -165,6 +165,12 @@ extension ReportRecord {
 }
 
 extension ReportRecord.Target {
+    /// The macro of a list of changed bookmarks.
+    package static let bookmarks = "BOOKMARKS"
+
+    /// Whether it is a bookmark server: each of its requests is for one learner and one lecture.
+    package var takesBookmarks: Bool { parameters.contains { $0.template == "{\(Self.bookmarks)}" } }
+
     /// The target as an object.
     package var json: JSONValue {
         .object([

@@ -65,6 +65,9 @@ package struct PlaySession: Hashable, Sendable {
         }
     }
 
+    /// Ends the session where it is.
+    package mutating func stop() { status = .stop }
+
     /// The report so far.
     package var report: PlayReport {
         let played = playedMilliseconds.reduce(0) { Self.sum($0, $1, Self.mostMilliseconds) }

@@ -8,6 +8,7 @@ package import LectureModel
 /// | none, or half of one with 2xx | keep |
 /// | 2xx in the configured form; 204, 205 | delivered |
 /// | 2xx with a page | keep: a captive portal |
+/// | 2xx of a bookmark server with an `error` | dead |
 /// | other 2xx | keep |
 /// | 301, 302, 307, 308 to the same host | follow, at most 5 times |
 /// | other 3xx | keep |
@@ -78,6 +79,9 @@ package enum AnswerJudge {
         if text.beginsAsPage { return .keep(.portal, wait: nil) }
         let isGood: Bool
         switch expectation.form {
+        case .noError:
+            if let error = text.json?["error"], !AnswerForm.isNoError(error) { return .dead(.refused) }
+            isGood = text.json != nil
         case .emptyOrJSON: isGood = end == .long ? text.beginsAsJSON : text.json != nil
         case .ok: isGood = end == .whole && text.json?["ok"]?.bool == true
         case .text, .anything: isGood = !text.isEmpty

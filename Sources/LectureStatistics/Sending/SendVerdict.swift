@@ -1,3 +1,4 @@
+package import LectureFormats
 package import LectureModel
 
 /// What the target is configured to answer to a report it accepts.
@@ -8,6 +9,8 @@ package enum AnswerForm: String, Sendable, CaseIterable {
     case ok
     /// An empty body or any text that is not a web page: some old receivers send `OK` or `1`.
     case text
+    /// An empty body, or JSON whose member `error` is missing or 0: a bookmark server. Another error is a refusal.
+    case noError = "no_error"
     /// Any body, even a page. A captive portal cannot be distinguished from such a target.
     case anything
 
@@ -18,6 +21,14 @@ package enum AnswerForm: String, Sendable, CaseIterable {
         switch format {
         case .kollus, .xapi: self = .emptyOrJSON
         case .json: self = .ok
+        }
+    }
+
+    /// Whether the member `error` of an answer says that there is none.
+    package static func isNoError(_ value: JSONValue) -> Bool {
+        switch value {
+        case .null, .integer(0), .bool(false), .string("0"), .string(""): true
+        default: false
         }
     }
 }

@@ -68,7 +68,18 @@ struct AnswerJudgeTests {
 
     @Test func `formats have the answers of the wire contract`() {
         #expect(ReportFormat.allCases.map { AnswerForm($0) } == [.emptyOrJSON, .ok, .emptyOrJSON])
-        #expect(AnswerForm.allCases.map(\.rawValue) == ["json", "ok", "text", "anything"])
+        #expect(AnswerForm.allCases.map(\.rawValue) == ["json", "ok", "text", "no_error", "anything"])
+    }
+
+    @Test func `a bookmark server refuses with an error in its answer`() {
+        for accepted in ["", "{}", #"{"error":0}"#, #"{"error":"0"}"#, #"{"error":null}"#, #"{"result":[]}"#] {
+            #expect(judge(200, accepted, form: .noError) == .delivered, "\(accepted)")
+        }
+        for refused in [#"{"error":1}"#, #"{"error":"no"}"#, #"{"error":true}"#] {
+            #expect(judge(200, refused, form: .noError) == .dead(.refused), "\(refused)")
+        }
+        #expect(judge(200, Self.page, form: .noError) == .keep(.portal, wait: nil))
+        #expect(judge(200, "OK", form: .noError) == .keep(.otherAnswer, wait: nil))
     }
 
     @Test func `half an answer proves nothing`() {
