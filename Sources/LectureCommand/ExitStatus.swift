@@ -68,16 +68,16 @@ package enum ExitStatus: Sendable, Equatable {
     ///   transfers and HTTP statuses, else a bug.
     package static func status(for code: LectureError.Code) -> Self {
         switch code {
-        case .unknownContent, .reportRefused, .learnerLeft:
+        case .unknownContent, .reportRefused, .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .notRemovable,
-            .linkFetchesNothing:
+            .linkFetchesNothing, .bookmarkInvalid:
             return .usage
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json, .pruneRefused, .mediaUnsupported:
+            .json, .pruneRefused, .mediaUnsupported, .bookmarkAnswer:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing:
             return .unavailable
@@ -95,7 +95,7 @@ package enum ExitStatus: Sendable, Equatable {
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
-            .reportTargetRefuses,
+            .reportTargetRefuses, .bookmarksNotPermitted, .bookmarksReadOnly,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
@@ -105,7 +105,7 @@ package enum ExitStatus: Sendable, Equatable {
             .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
-            .workerMissing, .playerMissing:
+            .workerMissing, .playerMissing, .bookmarkServerMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done

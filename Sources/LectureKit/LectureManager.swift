@@ -33,6 +33,9 @@ import LectureTransport
 /// ### Learning reports
 /// - ``reports``
 /// - ``Reports``
+/// ### Bookmarks
+/// - ``bookmarks``
+/// - ``Bookmarks``
 /// ### Streaming
 /// - ``streams``
 /// - ``Streams``
@@ -54,6 +57,8 @@ public actor LectureManager: CorePart {
     public nonisolated let contents: Contents
     /// Streams.
     public nonisolated let streams: Streams
+    /// Bookmarks.
+    public nonisolated let bookmarks: Bookmarks
     /// The summary when the manager was closed.
     var finalSummary = FetchSummary()
 
@@ -79,6 +84,7 @@ public actor LectureManager: CorePart {
         licences = Licences(core)
         contents = Contents(core, licences)
         streams = Streams(core, licences)
+        bookmarks = Bookmarks(core, reports)
     }
 
     /// Downloads a document such as a course list into memory; nothing is stored.

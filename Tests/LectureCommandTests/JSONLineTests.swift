@@ -120,8 +120,9 @@ import Testing
         return states.map { state in
             var shown = PlayerDisplay()
             (shown.state, shown.position, shown.rate) = (state, .milliseconds(1500), 1.25)
-            if case .playing = state { shown.duration = .seconds(60) }
-            return ("event-player", JSONLine.player(key, shown))
+            shown.key = key
+            if case .playing = state { (shown.duration, shown.buffered) = (.seconds(60), .seconds(3)) }
+            return ("event-player", JSONLine.player(shown))
         }
     }
 
@@ -142,6 +143,8 @@ import Testing
         // Rebuilding is in LostDatabaseTests.
         let fromStore: Set = [
             "record-why", "event-verified", "event-rebuilt", "event-lms", "record-lms", "record-lms_summary",
+            // BookmarkTests.
+            "record-bookmark", "event-bookmark_sync",
         ]
         #expect(Set(schemas).subtracting(fromStore) == Set(try Self.lines().map(\.schema)))
         for name in schemas {

@@ -8,6 +8,39 @@ enum RemedyScripts {
 
     /// The scripts by the names of the errors.
     static let all: [String: String] = [
+        "bookmark_answer": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        echo "{\"lms\":{\"bookmark_url\":\"$url/bookmarks\"}}" >c.json
+        echo 'not today' >site/bookmarks
+        works bookmark add a 1:30 words
+        fails bookmark_answer --config c.json bookmark sync a
+        [ "$("$lecturectl" --json bookmark list a | wc -l)" = 1 ]
+        echo '{"error":0,"result":{"bookmark_positions":[{"position":90,"value":"words","kind":0}]}}' >site/bookmarks
+        works --config c.json bookmark sync a
+        """#,
+        "bookmark_invalid": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        fails bookmark_invalid bookmark add a 1:30 "$(head -c 5000 /dev/zero | tr '\0' x)"
+        works bookmark add a 1:30 words
+        """#,
+        "bookmark_missing": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        works bookmark add a 1:30 words
+        fails bookmark_missing bookmark remove a 1:31
+        works bookmark remove a "$("$lecturectl" bookmark list a | awk '{ print $1 }')"
+        """#,
+        "bookmark_server_missing": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        works bookmark add a 1:30 words
+        fails bookmark_server_missing bookmark sync a
+        echo "{\"lms\":{\"bookmark_url\":\"$url/bookmarks\"}}" >c.json
+        echo '{"error":0,"result":{"bookmark_positions":[{"position":90,"value":"words","kind":0}]}}' >site/bookmarks
+        works --config c.json bookmark sync a
+        """#,
         "configuration": #"""
         echo '{"network":{"jobs":0}}' >c.json
         fails configuration --config c.json list

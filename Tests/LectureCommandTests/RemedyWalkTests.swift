@@ -100,6 +100,7 @@ import Testing
                 self.end_headers()
                 if self.command != "HEAD": self.wfile.write(body)
             def do_GET(self):
+                self.path = self.path.split("?")[0]
                 path = "site" + self.path
                 self.respond(open(path, "rb").read() if os.path.isfile(path) else None, "video/mp4")
             do_HEAD = do_GET
@@ -162,6 +163,7 @@ extension RemedyWalkTests {
         "application_key_refused": .test("Preparation opens the storage and sets the player"),
         "application_other_bundle": .test("Preparation opens the storage and sets the player"),
         "body_cut": .automatic,
+        "bookmark_of_teacher": .test("what cannot be removed or stored is refused with its code"),
         "cancelled": .test("a cancelled download is continued by resume and precache"),
         "clock_untrusted": .test("a licence file issued since ends a doubt, and an older one does not"),
         "closing": .test("after close nothing can be started"),

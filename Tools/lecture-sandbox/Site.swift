@@ -7,6 +7,7 @@ final class Site: Sendable {
     let pacing: Pacing
     let drm: DRMCallback
     let lms = LMSReceiver()
+    private let bookmarks = BookmarkServer()
     private let root: String
     /// Created on first use, because its keys take time that most runs do not need.
     private let issuer = Locked<Issuer?>(nil)
@@ -62,7 +63,8 @@ final class Site: Sendable {
         if path.hasPrefix("/_") { return try control(request) }
         let isCallback = DRMCallback.isPath(path)
         let reportForm = LMSReceiver.form(path)
-        guard ["GET", "HEAD"].contains(request.method) || isCallback || reportForm != nil else {
+        let isBookmarks = path == BookmarkServer.path
+        guard ["GET", "HEAD"].contains(request.method) || isCallback || reportForm != nil || isBookmarks else {
             var reply = Reply.text(405, "GET and HEAD only\n")
             reply.fields.append(("Allow", "GET, HEAD"))
             return reply
@@ -83,6 +85,12 @@ final class Site: Sendable {
             return reply
         }
         if var reply = replacement {
+            reply.apply(met)
+            return reply
+        }
+        if isBookmarks {
+            // A fault may lose the answer; the changes are applied all the same.
+            var reply = try bookmarks.reply(to: request)
             reply.apply(met)
             return reply
         }
@@ -189,12 +197,15 @@ final class Site: Sendable {
             log.reset()
             drm.reset()
             lms.reset()
+            bookmarks.reset()
             return Reply(status: 204)
         case ("GET", "/_log"):
             return .text(200, log.lines(path: request.target.query("path")), type: "application/jsonl; charset=utf-8")
         case ("POST", "/_issue"): return try issue(request)
         case ("GET", "/_status"): return .json(200, log.sums)
-        default: return try drm.control(request) ?? lms.control(request) ?? .text(404, "nothing is here\n")
+        default:
+            let reply = try drm.control(request) ?? lms.control(request) ?? bookmarks.control(request)
+            return reply ?? .text(404, "nothing is here\n")
         }
     }
 }

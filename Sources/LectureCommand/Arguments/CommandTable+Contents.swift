@@ -83,13 +83,18 @@ extension CommandTable {
             "The licence is checked first, online if a check is due, and the play is counted when the first picture is "
                 + "there. What is watched is stored while it plays and reported to the LMS. The next play continues "
                 + "where this one ends.",
+            "A URL plays the lecture that it leads to: the downloaded one, or else a stream through the cache, of "
+                + "which nothing is registered.",
             "The keys are those of mpv: space pauses, the arrows jump, [ and ] change the speed, q ends. With "
                 + "--no-video they are read from the terminal.",
             "The media is unsealed in memory only. Exit status 77 means that the licence does not allow playing, or "
                 + "ended while it played; 78 that libmpv is not installed.",
         ],
-        arguments: [key],
+        arguments: [
+            ArgumentSpec("KEY|URL", "The lecture's key, a media file, a gateway link or a kollus: link.", .keyOrURL)
+        ],
         options: [
+            .flag("stream", help: "Stream a URL even when its lecture was downloaded."),
             .value(
                 "start", nil, "TIME", .position, help: "Begin here: 90, 12:30, 1:02:03.",
                 defaultText: "where it was left"),
@@ -97,6 +102,10 @@ extension CommandTable {
             .value("speed", nil, "N", .speed, help: "The speed, 0.5 to 10.", defaultText: "1"),
             .flag("no-video", help: "Play only the sound, without a window.", conflicts: ["fullscreen"]),
             .value("subtitles", nil, "FILE", .file, help: "Show these subtitles."),
+            .value(
+                "subtitle-language", nil, "LANG", .text,
+                help: "Show the lecture's own subtitles in this language, for instance ko.",
+                defaultText: "none; the key j changes it"),
             .flag("fullscreen", help: "Fill the screen.", conflicts: ["no-video"]),
             .value(
                 "audio-output", nil, "NAME", .text,
@@ -107,6 +116,7 @@ extension CommandTable {
             ExampleSpec("lecturectl play algebra-01", "play it from where it was left"),
             ExampleSpec("lecturectl play algebra-01 --section 12:30-15:00 --speed 1.5", "play two and a half minutes"),
             ExampleSpec("lecturectl play algebra-01 --no-video", "listen to it"),
+            ExampleSpec("lecturectl play https://cdn.example/algebra-02.mp4", "stream a lecture"),
         ])
 
     static let pause = CommandSpec(

@@ -23,6 +23,20 @@ package enum PlayPosition {
         return .seconds(sum)
     }
 
+    /// A position as ``read(_:)`` reads it: `12:30`, `1:02:03`, with milliseconds where it has some.
+    ///
+    /// - Parameter position: from the start of the lecture.
+    /// - Returns: the text.
+    package static func text(_ position: Duration) -> String {
+        let milliseconds = max(0, position.milliseconds)
+        let seconds = milliseconds / 1000
+        let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
+        let tail = rest < 10 ? "0\(rest)" : "\(rest)"
+        let whole = hours > 0 ? "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(tail)" : "\(minutes):\(tail)"
+        let fraction = "\(1000 + milliseconds % 1000)".dropFirst()
+        return milliseconds % 1000 == 0 ? whole : "\(whole).\(fraction)"
+    }
+
     /// Reads a part of a lecture.
     ///
     /// - Parameter text: two positions with a hyphen between them.

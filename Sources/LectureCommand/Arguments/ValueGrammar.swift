@@ -46,6 +46,8 @@ package enum ValueGrammar: Sendable, Equatable {
     case directory
     /// The key of a lecture in the store.
     case key
+    /// The key of a lecture in the store, a URL or a `kollus:` link.
+    case keyOrURL
     /// The name of a command, for `help`.
     case command
 
@@ -72,7 +74,7 @@ package enum ValueGrammar: Sendable, Equatable {
         case .integerOrAuto: .words(["auto"])
         case .file, .source: .files
         case .directory: .directories
-        case .key: .keys
+        case .key, .keyOrURL: .keys
         case .command: .commands
         case .text, .integer, .duration, .rate, .byteCount, .percent, .countOrPercent, .byteRange, .position, .section,
             .speed, .sha256, .header, .url, .time:
@@ -126,7 +128,7 @@ package enum ValueGrammar: Sendable, Equatable {
         case .time:
             return Quantity.moment(text) == nil
                 ? "must be seconds since 1970 or a time such as 2026-03-01T08:00:00Z" : nil
-        case .source:
+        case .source, .keyOrURL:
             return text.contains("://") ? Self.urlProblem(text, schemes: ["http", "https", "kollus"]) : nil
         }
     }

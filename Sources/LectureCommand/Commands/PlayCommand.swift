@@ -1,4 +1,4 @@
-import LectureKit
+package import LectureKit
 import LectureModel
 package import LecturePlayer
 
@@ -6,7 +6,6 @@ package import LecturePlayer
 enum PlayCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
-        let key = try session.keys()[0]
         let section = command.text("section").flatMap(PlayPosition.section)
         var options = PlayerOptions()
         options.start = command.text("start").flatMap(PlayPosition.read) ?? section?.lowerBound
@@ -14,22 +13,60 @@ enum PlayCommand {
         options.user = command.text("user")
         // mpv would go on without them.
         if let path = command.text("subtitles") { _ = try InputReader(path, failure: .readFile) }
+        options.subtitleLanguage = command.text("subtitle-language")
         return try await session.withManager { manager in
-            guard let content = try await manager.contents.find(key) else {
-                throw LectureError(.unknownContent, detail: key.text)
-            }
+            let (media, title) = try await media(command, manager)
             let engine = try MpvEngine(
-                engineOptions(session, title: content.title, end: section?.upperBound),
-                environment: context.environment)
-            let player = Player(manager, key, engine: engine, options: options)
+                engineOptions(session, media, title: title, end: section?.upperBound), environment: context.environment)
+            let player = Player(manager, media, engine: engine, options: options)
             if let speed = command.text("speed").flatMap(PlayPosition.speed) { player.setRate(speed) }
             player.play()
-            var run = PlayRun(session: session, player: player, key: key)
+            var run = PlayRun(session: session, player: player, key: try key(of: media, manager))
             return try await run.run()
         }
     }
 
-    private static func engineOptions(_ session: CommandSession, title: String, end: Duration?) -> MpvOptions {
+    /// What is to be played, and its title.
+    private static func media(
+        _ command: ParsedCommand, _ manager: LectureManager
+    ) async throws -> (PlayerMedia, title: String) {
+        let text = command.arguments[0]
+        guard text.contains("://") else {
+            let key = try ContentKey(text)
+            if command.flag("stream") { throw LectureError(.urlScheme, detail: text) }
+            guard let content = try await manager.contents.find(key) else {
+                throw LectureError(.unknownContent, detail: key.text)
+            }
+            return (.lecture(key), content.title)
+        }
+        let url = try url(text)
+        guard !command.flag("stream"), let content = try await manager.contents.find(url: url),
+            content.state == .completed
+        else { return (.stream(url), "") }
+        return (.lecture(content.key), content.title)
+    }
+
+    /// The key of a lecture, or the one that a stream has until its gateway names one.
+    private static func key(of media: PlayerMedia, _ manager: LectureManager) throws(LectureError) -> ContentKey {
+        switch media {
+        case .lecture(let key): key
+        case .stream(let url): try manager.streams.key(of: url)
+        }
+    }
+
+    /// The URL that a `kollus:` link wants played, or the URL itself.
+    private static func url(_ text: String) throws(LectureError) -> String {
+        guard KollusLink.isLink(text) else { return text }
+        switch try KollusLink(text) {
+        case .play(let url), .downloadAndPlay(let url): return url
+        case .download(let requests): return requests[0].url
+        case .list: throw LectureError(.urlInvalid, detail: text, cause: "it names a folder, not a lecture")
+        }
+    }
+
+    private static func engineOptions(
+        _ session: CommandSession, _ media: PlayerMedia, title: String, end: Duration?
+    ) -> MpvOptions {
         let command = session.command
         var options = MpvOptions()
         let hasPicture = !command.flag("no-video")
@@ -38,18 +75,23 @@ enum PlayCommand {
         options.subtitlePath = command.text("subtitles")
         if let output = command.text("audio-output") { options.more["ao"] = output }
         options.end = end
+        if case .stream = media { options.readAhead = .seconds(30) }
         return options
     }
 }
 
 /// What is shown of a player.
 package struct PlayerDisplay: Sendable, Hashable {
+    /// The lecture.
+    package var key: ContentKey?
     /// What it does.
     package var state = PlayerState.idle
     /// Where in the lecture it is.
     package var position: Duration = .zero
     /// The length of the lecture; nil while it is unknown.
     package var duration: Duration?
+    /// How much of it is ready to be played from there on; nil where that is unknown.
+    package var buffered: Duration?
     /// The speed; 1 is normal.
     package var rate = 1.0
 
@@ -61,7 +103,6 @@ package struct PlayerDisplay: Sendable, Hashable {
 private struct PlayRun {
     let session: CommandSession
     let player: Player
-    let key: ContentKey
     private var display = PlayerDisplay()
     /// The whole second that was shown last.
     private var second: Int64?
@@ -73,7 +114,8 @@ private struct PlayRun {
     }
 
     init(session: CommandSession, player: Player, key: ContentKey) {
-        (self.session, self.player, self.key) = (session, player, key)
+        (self.session, self.player) = (session, player)
+        display.key = key
     }
 
     mutating func run() async throws -> ExitStatus {
@@ -106,7 +148,10 @@ private struct PlayRun {
             guard position.milliseconds / 1000 != second else { return }
             second = position.milliseconds / 1000
             if case .playing = display.state { try write() }
+        case .opened(let key, _): display.key = key
         case .duration(let duration): display.duration = duration
+        case .buffered(let length): display.buffered = length
+        case .pictureSize, .caption: break
         case .rate(let rate):
             guard rate != display.rate else { return }
             display.rate = rate
@@ -118,13 +163,14 @@ private struct PlayRun {
     }
 
     private mutating func write() throws {
-        if session.wantsJSON { try context.output.write(machine: JSONLine.player(key, display)) }
+        if session.wantsJSON { try context.output.write(machine: JSONLine.player(display)) }
         guard showsLine, !display.state.isOver else { return }
         hasLine = true
         let length = display.duration.map { " / \(Self.clock($0))" } ?? ""
         let speed = display.rate == 1 ? "" : "  \(display.rate)×"
+        let buffer = display.buffered.map { "  buffer \($0.milliseconds / 1000) s" } ?? ""
         // Over the line before it, as wide as that could be.
-        let text = "\(display.state.name)  \(Self.clock(display.position))\(length)\(speed)"
+        let text = "\(display.state.name)  \(Self.clock(display.position))\(length)\(speed)\(buffer)"
         try? context.diagnostics.write(machine: "\r\(text)\u{1B}[K")
     }
 
@@ -134,13 +180,9 @@ private struct PlayRun {
         try? context.diagnostics.write(machine: "\n")
     }
 
-    /// A position as `1:02:03`.
+    /// A position in whole seconds.
     private static func clock(_ time: Duration) -> String {
-        let seconds = time.milliseconds / 1000
-        let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
-        let tail = rest < 10 ? "0\(rest)" : "\(rest)"
-        guard hours > 0 else { return "\(minutes):\(tail)" }
-        return "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(tail)"
+        PlayPosition.text(.seconds(time.milliseconds / 1000))
     }
 }
 

@@ -1,18 +1,16 @@
 import LectureFormats
-package import LectureKit
+import LectureKit
 import LecturePlayer
 
 extension JSONLine {
     /// What a player does.
     ///
-    /// - Parameters:
-    ///   - key: the lecture.
-    ///   - shown: its state, position and speed.
+    /// - Parameter shown: its lecture, state, position and speed.
     /// - Returns: the line.
-    package static func player(_ key: ContentKey, _ shown: PlayerDisplay) -> String {
+    package static func player(_ shown: PlayerDisplay) -> String {
         line { writer in
             writer.member("event", "player")
-            writer.member("key", key.text)
+            writer.member("key", shown.key?.text)
             writer.member("state", shown.state.name)
             switch shown.state {
             case .playing(let activity), .paused(let activity): writer.member("activity", activity.rawValue)
@@ -23,6 +21,7 @@ extension JSONLine {
             }
             writer.member("position_ms", shown.position.milliseconds)
             writer.member("duration_ms", shown.duration?.milliseconds)
+            writer.member("buffered_ms", shown.buffered?.milliseconds)
             writer.member("speed_percent", Int64((shown.rate * 100).rounded()))
         }
     }

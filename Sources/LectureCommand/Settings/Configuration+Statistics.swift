@@ -30,6 +30,7 @@ extension Configuration {
             ("lms.keep_days", "\(lms.keepDays)", origin),
             ("lms.expire_days", lms.expireDays.map { "\($0)" } ?? "", origin),
             ("lms.home_page", lms.homePage ?? "", origin), ("lms.activity_prefix", lms.activityPrefix ?? "", origin),
+            ("lms.bookmark_url", lms.bookmarkURL ?? "", origin),
             ("lms.targets", lms.rules.map(Self.description).joined(separator: ", "), origin),
         ]
         if let target = lms.target, target.format == .kollus {

@@ -50,8 +50,13 @@ _lecturectl_value() {
     "play --section") echo 'anything' ;;
     "play --speed") echo 'anything' ;;
     "play --subtitles") echo 'files' ;;
+    "play --subtitle-language") echo 'anything' ;;
     "play --audio-output") echo 'anything' ;;
     "play --user") echo 'anything' ;;
+    "bookmark list --user") echo 'anything' ;;
+    "bookmark add --user") echo 'anything' ;;
+    "bookmark remove --user") echo 'anything' ;;
+    "bookmark sync --user") echo 'anything' ;;
     "reorder --priority" | "reorder -p") echo 'anything' ;;
     "remove --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "remove --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
@@ -170,6 +175,10 @@ _lecturectl_arguments() {
     "path") echo 'keys' ;;
     "cat") echo 'keys' ;;
     "play") echo 'keys' ;;
+    "bookmark list") echo 'keys' ;;
+    "bookmark add") echo 'keys' ;;
+    "bookmark remove") echo 'keys' ;;
+    "bookmark sync") echo 'keys' ;;
     "pause") echo 'keys' ;;
     "resume") echo 'keys' ;;
     "cancel") echo 'keys' ;;
@@ -188,7 +197,7 @@ _lecturectl_arguments() {
     "store backup") echo 'files' ;;
     "store rebuild") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status why path cat play pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "help") echo 'words precache list show status why path cat play bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -199,7 +208,11 @@ _lecturectl_options() {
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
-    "play") echo '--start --section --speed --no-video --subtitles --fullscreen --audio-output --user' ;;
+    "play") echo '--stream --start --section --speed --no-video --subtitles --subtitle-language --fullscreen --audio-output --user' ;;
+    "bookmark list") echo '--user' ;;
+    "bookmark add") echo '--user' ;;
+    "bookmark remove") echo '--user' ;;
+    "bookmark sync") echo '--user' ;;
     "pause") echo '--all -a' ;;
     "resume") echo '--all -a' ;;
     "cancel") echo '--all -a' ;;
@@ -230,7 +243,8 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status why path cat play pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "") echo 'precache list show status why path cat play bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;

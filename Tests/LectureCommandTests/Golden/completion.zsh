@@ -38,6 +38,7 @@ _lecturectl() {
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
             'play:plays a lecture in a window'
+            'bookmark:manages the bookmarks of lectures'
             'pause:stops lectures until they are resumed'
             'resume:resumes paused and cancelled lectures'
             'cancel:stops lectures until they are requested again'
@@ -64,6 +65,7 @@ _lecturectl() {
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
             play) _lecturectl_play ;;
+            bookmark) _lecturectl_bookmark ;;
             pause) _lecturectl_pause ;;
             resume) _lecturectl_resume ;;
             cancel) _lecturectl_cancel ;;
@@ -271,11 +273,13 @@ _lecturectl_cat() {
 
 _lecturectl_play() {
     _arguments -s -S \
+        '--stream[Stream a URL even when its lecture was downloaded.]' \
         '--start=[Begin here: 90, 12:30, 1:02:03.]:TIME: ' \
         '--section=[Play only this part: 12:30-15:00.]:A-B: ' \
         '--speed=[The speed, 0.5 to 10.]:N: ' \
         '--no-video[Play only the sound, without a window.]' \
         '--subtitles=[Show these subtitles.]:FILE:_files' \
+        '--subtitle-language=[Show the lecture'\''s own subtitles in this language, for instance ko.]:LANG: ' \
         '--fullscreen[Fill the screen.]' \
         '--audio-output=[The audio output, as mpv names it: pulse, alsa; null plays in silence.]:NAME: ' \
         '--user=[The learner in the reports.]:ID: ' \
@@ -292,7 +296,126 @@ _lecturectl_play() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
+        ':KEY|URL:_lecturectl_keys'
+}
+
+_lecturectl_bookmark() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'list:lists the bookmarks of a lecture, by position'
+            'add:sets a bookmark; one at the same position is replaced'
+            'remove:removes bookmarks of the learner'
+            'sync:sends changes to the bookmark server, and takes over what it has'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            list) _lecturectl_bookmark_list ;;
+            add) _lecturectl_bookmark_add ;;
+            remove) _lecturectl_bookmark_remove ;;
+            sync) _lecturectl_bookmark_sync ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_bookmark_list() {
+    _arguments -s -S \
+        '--user=[The learner.]:ID: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
         ':KEY:_lecturectl_keys'
+}
+
+_lecturectl_bookmark_add() {
+    _arguments -s -S \
+        '--user=[The learner.]:ID: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys' \
+        ':TIME: ' \
+        '::TEXT: '
+}
+
+_lecturectl_bookmark_remove() {
+    _arguments -s -S \
+        '--user=[The learner.]:ID: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys' \
+        '*:TIME: '
+}
+
+_lecturectl_bookmark_sync() {
+    _arguments -s -S \
+        '--user=[The learner.]:ID: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
 }
 
 _lecturectl_pause() {
@@ -1169,7 +1292,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status why path cat play pause resume cancel reorder remove verify licence lms device store completion help version)'
+        '*:COMMAND:(precache list show status why path cat play bookmark pause resume cancel reorder remove verify licence lms device store completion help version)'
 }
 
 _lecturectl_version() {
