@@ -236,7 +236,7 @@ struct PlayerMachine: Sendable, Hashable {
             add(run.meter.arrived(at: place, plays: !run.isPaused, now: now), to: &effects, &run)
             effects.append(.report)
         case .ended: add(run.meter.cut(at: now), to: &effects, &run)
-        case .duration, .closed, .failed: break
+        case .duration, .buffered, .pictureSize, .caption, .closed, .failed: break
         }
         return effects
     }

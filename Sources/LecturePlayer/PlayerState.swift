@@ -68,12 +68,20 @@ public enum PlayerEnding: Sendable, Hashable {
 
 /// Something that an application shows of a player.
 public enum PlayerEvent: Sendable, Hashable {
+    /// The media was opened: which lecture it is, and its title if that is known.
+    case opened(ContentKey, title: String?)
     /// The state has changed; each state is reported once.
     case state(PlayerState)
     /// Where in the lecture it is, about once a second while that changes, and after each jump.
     case position(Duration)
     /// The length of the lecture is known.
     case duration(Duration)
+    /// How much is ready to be played from the position on; about once a second.
+    case buffered(Duration)
+    /// The size of the picture in pixels is known.
+    case pictureSize(width: Int, height: Int)
+    /// The subtitle that is shown; empty for none.
+    case caption(String)
     /// The speed has changed.
     case rate(Double)
     /// Something could not be stored, a report for instance. The play continues and tries again.

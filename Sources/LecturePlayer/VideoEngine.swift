@@ -12,8 +12,14 @@ public protocol VideoEngine: Sendable {
     ///
     /// - Parameters:
     ///   - media: its bytes, which may be read from any thread.
+    ///   - subtitles: its subtitles.
     ///   - start: where to begin.
-    func load(_ media: any MediaSource, from start: Duration)
+    func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration)
+
+    /// Draws a text over the picture.
+    ///
+    /// - Parameter overlay: what is shown from now on; nil for nothing.
+    func show(_ overlay: TextOverlay?)
 
     /// Pauses, or plays on.
     ///
@@ -46,6 +52,12 @@ public enum VideoEvent: Sendable, Hashable {
     case rate(Double)
     /// It waits for media, or goes on.
     case buffering(Bool)
+    /// How much is ready to be played from the position on.
+    case buffered(Duration)
+    /// The size of the picture in pixels is known.
+    case pictureSize(width: Int, height: Int)
+    /// The subtitle that is shown; empty for none.
+    case caption(String)
     /// A jump begins.
     case seeking
     /// The first picture or sound is there: after opening, and after each jump.
@@ -56,6 +68,54 @@ public enum VideoEvent: Sendable, Hashable {
     case closed
     /// It cannot go on.
     case failed(LectureError)
+}
+
+/// Subtitles of a lecture, as a video engine shows them.
+public struct PlayerSubtitle: Sendable, Hashable {
+    /// The name in a menu.
+    public var name: String
+    /// The language, BCP 47; empty when unknown.
+    public var language: String
+    /// The file: WebVTT, SubRip, SAMI or another form, in any character set.
+    public var bytes: [UInt8]
+    /// Whether they are shown from the start.
+    public var isShown: Bool
+
+    /// Creates subtitles.
+    public init(name: String, language: String, bytes: [UInt8], isShown: Bool = false) {
+        (self.name, self.language, self.bytes, self.isShown) = (name, language, bytes, isShown)
+    }
+}
+
+/// A text over the picture.
+public struct TextOverlay: Sendable, Hashable {
+    /// The text, one line.
+    public var text: String
+    /// How opaque it is, 0 to 1.
+    public var opacity: Double
+    /// Its height in pixels of a picture that is 720 high.
+    public var fontSize: Int
+    /// Red, green and blue, 8 bits each.
+    public var color: UInt32
+    /// Where it is, from the left and from the top, as parts of the picture: 0 to 1.
+    public var position: Position
+
+    /// A place in the picture.
+    public struct Position: Sendable, Hashable {
+        /// From the left, 0 to 1.
+        public var x: Double
+        /// From the top, 0 to 1.
+        public var y: Double
+
+        /// Creates a place.
+        public init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
+    }
+
+    /// Creates a text.
+    public init(text: String, opacity: Double, fontSize: Int, color: UInt32, position: Position) {
+        (self.text, self.opacity, self.fontSize) = (text, opacity, fontSize)
+        (self.color, self.position) = (color, position)
+    }
 }
 
 /// The bytes of a lecture, as a video engine reads them.
@@ -73,3 +133,5 @@ public protocol MediaSource: Sendable {
 }
 
 extension Play: MediaSource {}
+
+extension LectureStream: MediaSource {}

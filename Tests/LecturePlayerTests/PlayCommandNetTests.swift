@@ -1,4 +1,5 @@
 import Foundation
+import LectureKit
 import LectureProgramSupport
 import LectureTestSupport
 import Testing
@@ -90,6 +91,76 @@ struct PlayCommandNetTests {
         await home.sandbox.stop()
     }
 
+    @Test func `a killed play is reported to within two seconds, and the next one continues there`() async throws {
+        let home = try await Home()
+        try Tone.file(seconds: 60).write(to: URL(filePath: home.directory.file("tone.wav")))
+        let nginx = try await NginxOrigin.start(serving: home.directory.path)
+        let kept = try await home("precache", "--progress", "none", "--key", "tone", "\(nginx.http)/tone.wav")
+        #expect(kept.status == 0, "\(kept.errorText)")
+        for round in 1...3 {
+            let playing = try home.start([
+                "--json", "play", "tone", "--no-video", "--audio-output", "null", "--start", "\(round * 10)", "--user",
+                "kim",
+            ])
+            let isThere = Self.shows { $0.state == "playing" && $0.positionMs > round * 10_000 + 3500 }
+            _ = try await playing.wait(for: .output, until: isThere)
+            playing.send(SIGKILL)
+            let output = await playing.ending().output
+            let watched = try #require(Line.all(output).last).positionMs - round * 10_000
+
+            // Any program that registers at the store makes the last report.
+            var configuration = LectureConfiguration(storeDirectory: home.directory.file("store"))
+            (configuration.reserveBytes, configuration.deviceDirectory) = (1 << 20, home.directory.file("device"))
+            let manager = try LectureManager(configuration)
+            _ = try await manager.reports.send()
+            let rows = try await manager.reports.list().rows
+            let last = try #require(rows.last)
+            struct Values: Decodable {
+                struct Facts: Decodable { let playtime: Int }
+                let facts: Facts
+                let status: String
+
+                private enum CodingKeys: String, CodingKey {
+                    case facts = "content_info"
+                    case status = "PLAY_STATUS"
+                }
+            }
+            let values = try JSONDecoder().decode(Values.self, from: Data(last.values.utf8))
+            #expect(last.user == "kim" && Set(rows.map(\.session)).count == round)
+            #expect(values.status == "stop")
+            #expect(abs(values.facts.playtime * 1000 - watched) <= 2000, "\(values), \(watched)")
+            let details = try #require(try await manager.contents.details(of: try ContentKey("tone")))
+            let point = Int(details.resumePoint.milliseconds)
+            #expect(abs(point - round * 10_000 - watched) <= 2000, "\(point), \(watched)")
+            await manager.close()
+        }
+        await nginx.stop()
+        await home.sandbox.stop()
+    }
+
+    @Test func `a URL plays the kept lecture, or else a stream of which nothing is registered`() async throws {
+        let home = try await Home()
+        let media = "\(home.sandbox.http)/media"
+        for (words, isStream) in [
+            (["\(media)/durable-on-the-disk.mp4"], false), (["\(media)/durable-on-the-disk.mp4", "--stream"], true),
+            (["\(media)/ranges-and-resuming.mp4"], true),
+        ] {
+            let before = try await home.sandbox.requests().count
+            let options = ["--no-video", "--audio-output", "null", "--section", "1-2"]
+            let ending = try await home.start(["--json", "play"] + words + options).ending()
+            #expect(ending.status == 0, "\(words): \(ending.errorText)")
+            #expect(Line.all(ending.output).last?.ending == "finished")
+            #expect((try await home.sandbox.requests().count > before) == isStream, "\(words)")
+        }
+        let list = try await home("--json", "list")
+        #expect(list.text.split(separator: "\n").count == 1)
+        let folder = try await home("play", "kollus://list?folder=a", "--no-video")
+        #expect(folder.status == 64, "\(folder.errorText)")
+        let key = try await home("play", "film", "--stream", "--no-video")
+        #expect(key.status == 64, "\(key.errorText)")
+        await home.sandbox.stop()
+    }
+
     @Test(arguments: ["--seal", "--no-seal"])
     func `a window shows the lecture, and obeys its keys`(seal: String) async throws {
         let home = try await Home(seal: seal)
@@ -140,6 +211,67 @@ struct PlayCommandNetTests {
         #expect(missing.status == 74 && missing.errorText.contains("/nowhere.srt"), "\(missing.errorText)")
         _ = await screen.terminate()
         await home.sandbox.stop()
+    }
+
+    @Test(arguments: ["--seal", "--no-seal"])
+    func `the lecture's own subtitles and its watermark are in the picture`(seal: String) async throws {
+        let home = try await Home(seal: seal)
+        // The sandbox's subtitles begin at once; a watermark needs a descriptor of its own.
+        let gateway = try await Self.gateway(home.sandbox)
+        let mark = #","watermark":{"text":"kim 4711","alpha":100,"font_size":60}"#
+        for (key, watermark) in [("plain", ""), ("marked", mark)] {
+            try gateway.describe(key, more: watermark)
+            let kept = try await home("precache", "--progress", "none", seal, gateway.link(key))
+            #expect(kept.status == 0, "\(kept.errorText)")
+        }
+        let screen = try Self.screen()
+        let display = ":" + (try await screen.firstLine())
+        func picture(_ key: String, _ words: [String] = []) async throws -> Data {
+            let options = ["--fullscreen", "--audio-output", "null", "--start", "1"] + words
+            let playing = try home.start(["--json", "play", key] + options, display: display)
+            let isThere = Self.shows { $0.state == "playing" && $0.positionMs > 2000 }
+            _ = try await playing.wait(for: .output, until: isThere)
+            let picture = try await ChildProcess.run("/usr/bin/xwd", ["-root", "-silent", "-display", display])
+            playing.send(SIGTERM)
+            _ = await playing.ending()
+            return picture.output.suffix(640 * 480 * 4)
+        }
+        func changed(_ one: Data, _ other: Data) -> Int { zip(one, other).count { $0 != $1 } }
+        let (plain, again) = (try await picture("plain"), try await picture("plain"))
+        // The same slide, some frames earlier or later.
+        let noise = changed(plain, again)
+        let spoken = try await picture("plain", ["--subtitle-language", "en"])
+        #expect(changed(plain.suffix(640 * 160 * 4), spoken.suffix(640 * 160 * 4)) > noise + 4000)
+        let marked = try await picture("marked")
+        #expect(changed(plain.prefix(640 * 160 * 4), marked.prefix(640 * 160 * 4)) > noise + 4000)
+        _ = await screen.terminate()
+        await gateway.server.stop()
+        await home.sandbox.stop()
+    }
+
+    /// Descriptors of the sandbox's film with subtitles, served by nginx.
+    private struct Gateway {
+        let server: NginxOrigin
+        let directory: TemporaryDirectory
+        let film: String
+
+        func link(_ key: String) -> String { "\(server.http)/i/\(key)" }
+
+        func describe(_ key: String, more: String) throws {
+            let subtitles = #"[{"name":"English","language":"en","url":"\#(server.http)/en.vtt"}]"#
+            let media = #""media":{"url":"\#(film)"},"subtitles":\#(subtitles)\#(more)"#
+            _ = try directory.write(#"{"version":1,"media_content_key":"\#(key)",\#(media)}"#, to: "i/\(key)")
+        }
+    }
+
+    private static func gateway(_ sandbox: SandboxOrigin) async throws -> Gateway {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: directory.file("i"), withIntermediateDirectories: true)
+        _ = try directory.write("WEBVTT\n\n00:00.000 --> 01:00.000\nMMMMMMMM MMMMMMMM\n", to: "en.vtt")
+        var options = NginxOrigin.Options()
+        options.directives = "types { text/vtt vtt; } default_type application/vnd.lecturekit.descriptor+json;"
+        let server = try await NginxOrigin.start(serving: directory.path, options)
+        return Gateway(server: server, directory: directory, film: "\(sandbox.http)/media/durable-on-the-disk.mp4")
     }
 
     @Test func `a display that does not answer ends with a sentence`() async throws {

@@ -22,6 +22,7 @@ struct PlayerNetTests {
             if let policy { try await sandbox.set(policy: policy) }
             var configuration = LectureConfiguration(storeDirectory: directory.file("store"))
             configuration.reserveBytes = 1 << 20
+            configuration.maxAttempts = 1
             configuration.deviceDirectory = directory.file("device")
             configuration.rights.keys = [.init(id: "sandbox", place: .secret(sandbox.drmKeyFile))]
             configuration.rights.userKey = "sandbox"
@@ -44,7 +45,16 @@ struct PlayerNetTests {
         func player(_ engine: MpvOptions, _ change: (inout PlayerOptions) -> Void = { _ in }) throws -> Player {
             var options = PlayerOptions()
             change(&options)
-            return Player(manager, key, engine: try MpvEngine(engine), options: options)
+            return Player(manager, .lecture(key), engine: try MpvEngine(engine), options: options)
+        }
+
+        func player(
+            of media: PlayerMedia, _ change: (inout PlayerOptions) -> Void = { _ in }
+        ) throws -> Player {
+            var (engine, options) = (MpvOptions(), PlayerOptions())
+            (engine.surface, engine.more, engine.readAhead) = (.none, ["ao": "null"], .seconds(30))
+            change(&options)
+            return Player(manager, media, engine: try MpvEngine(engine), options: options)
         }
 
         var countLeft: Int? {
@@ -220,6 +230,73 @@ struct PlayerNetTests {
         }
         #expect(endings == Array(repeating: .stopped, count: 10))
         #expect(try await cinema.manager.contents.verify(cinema.key).damaged.isEmpty)
+        await cinema.end()
+    }
+
+    @Test func `a stream plays through the cache, is reported to its channels, and registers nothing`() async throws {
+        let cinema = try await Cinema()
+        let link = try await cinema.sandbox.link(key: "ranges-and-resuming", user: "lee", lms: ["one"])
+        for round in 1...2 {
+            let player = try cinema.player(of: .stream(link))
+            player.setRate(10)
+            player.play()
+            var (keys, states): ([String], [PlayerState]) = ([], [])
+            for await event in player.events {
+                if case .opened(let key, let title) = event { keys.append("\(key.text) \(title ?? "")") }
+                if case .state(let state) = event { states.append(state) }
+            }
+            #expect(await player.ending() == .finished, "\(round)")
+            #expect(keys.count == 1 && keys[0].hasPrefix("ranges-and-resuming "), "\(keys)")
+            #expect(states.contains(.playing(.steady)))
+        }
+        // The second play came from the cache.
+        let requests = try await cinema.sandbox.requests(for: "/media/ranges-and-resuming.mp4")
+        #expect(requests.count == 3, "each play asks what it is, and one fetches it: \(requests.map(\.range))")
+        #expect(try await cinema.manager.contents.list().map(\.key) == [cinema.key])
+        let rows = try await cinema.manager.reports.list().rows
+        #expect(Set(rows.map(\.session)).count == 2)
+        #expect(rows.allSatisfy { $0.user == "lee" && $0.target?.url == "\(cinema.sandbox.http)/lms/one" })
+        #expect(rows.last?.values.contains(#""PLAY_STATUS":"stop""#) == true)
+        await cinema.end()
+    }
+
+    @Test func `a server that goes away ends a stream with its code, and what was watched is reported`() async throws {
+        let cinema = try await Cinema()
+        // A minute of sound in ten blocks.
+        try FileManager.default.createDirectory(
+            atPath: cinema.directory.file("web"), withIntermediateDirectories: true)
+        try Tone.file(seconds: 60).write(to: URL(filePath: cinema.directory.file("web/tone.wav")))
+        var options = NginxOrigin.Options()
+        options.bytesPerSecond = 400_000
+        let nginx = try await NginxOrigin.start(serving: cinema.directory.file("web"), options)
+        let player = try cinema.player(of: .stream("\(nginx.http)/tone.wav")) { $0.user = "lee" }
+        player.play()
+        var events = player.events.makeAsyncIterator()
+        #expect(
+            await wait(&events) { event in
+                if case .position(let place) = event { place >= .seconds(1) } else { false }
+            } != nil)
+        await nginx.stop()
+        player.setRate(10)
+        guard case .failed(let error) = await player.ending() else { throw LectureError(.bug) }
+        #expect((8001...8099).contains(-error.code.number), "\(error.message)")
+        let rows = try await cinema.manager.reports.list().rows
+        #expect(rows.last?.values.contains(#""PLAY_STATUS":"stop""#) == true)
+        await cinema.end()
+    }
+
+    @Test func `a stream that cannot be opened is refused, and nothing is reported`() async throws {
+        let cinema = try await Cinema()
+        for (path, code) in [
+            ("/media/nothing.mp4", LectureError.Code.status(404)), ("/media/list.m3u8", .playlistUnsupported),
+            ("/", .mediaUnsupported),
+        ] {
+            let player = try cinema.player(of: .stream("\(cinema.sandbox.http)\(path)"))
+            player.play()
+            guard case .failed(let error) = await player.ending() else { throw LectureError(.bug) }
+            #expect(error.code == code, "\(path): \(error.message)")
+        }
+        #expect(try await cinema.manager.reports.list().rows.isEmpty)
         await cinema.end()
     }
 

@@ -23,6 +23,8 @@ public struct MpvOptions: Sendable, Hashable {
     public var readsTerminal = false
     /// Where playing ends; nil for the end of the media.
     public var end: Duration?
+    /// How much of a stream is read ahead; it waits when there is nothing. Nil for media on the disk.
+    public var readAhead: Duration?
     /// Further options of mpv by name, set last.
     public var more: [String: String] = [:]
 
@@ -102,12 +104,20 @@ public final class MpvEngine: VideoEngine {
             settings.append(("terminal", "no"))
         }
         if !options.hasSound { settings.append(("aid", "no")) }
+        if let time = options.readAhead {
+            settings += [("cache", "yes"), ("cache-secs", MpvPlayer.text(time)), ("cache-pause-wait", "2")]
+        }
         if let end = options.end { settings.append(("end", MpvPlayer.text(end))) }
         return settings + options.more.sorted { $0.key < $1.key }
     }
 
-    /// Opens media, paused; see ``VideoEngine/load(_:from:)``.
-    public func load(_ media: any MediaSource, from start: Duration) { player.load(media, from: start) }
+    /// Opens media, paused; see ``VideoEngine/load(_:subtitles:from:)``.
+    public func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration) {
+        player.load(media, subtitles: subtitles, from: start)
+    }
+
+    /// Draws a text over the picture, or removes it.
+    public func show(_ overlay: TextOverlay?) { player.show(overlay) }
 
     /// Pauses, or plays on.
     public func setPaused(_ isPaused: Bool) { player.setPaused(isPaused) }

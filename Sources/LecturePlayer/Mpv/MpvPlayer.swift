@@ -12,6 +12,10 @@ import LectureKit
         case speed
         case waits
         case duration
+        case buffered
+        case width
+        case height
+        case caption
 
         var name: String {
             switch self {
@@ -20,13 +24,19 @@ import LectureKit
             case .speed: "speed"
             case .waits: "paused-for-cache"
             case .duration: "duration"
+            case .buffered: "demuxer-cache-duration"
+            case .width: "dwidth"
+            case .height: "dheight"
+            case .caption: "sub-text"
             }
         }
 
         var format: mpv_format {
             switch self {
-            case .position, .speed, .duration: MPV_FORMAT_DOUBLE
+            case .position, .speed, .duration, .buffered: MPV_FORMAT_DOUBLE
             case .pause, .waits: MPV_FORMAT_FLAG
+            case .width, .height: MPV_FORMAT_INT64
+            case .caption: MPV_FORMAT_STRING
             }
         }
     }
@@ -42,6 +52,7 @@ import LectureKit
     /// Nil once it is destroyed.
     private let handle: Monitor<Handle?>
     private let window = Monitor<MediaWindow?>(nil)
+    private let subtitles = Monitor<[PlayerSubtitle]>([])
     private let report: AsyncStream<VideoEvent>.Continuation
     private let whenOpen: [[String]]
 
@@ -86,7 +97,8 @@ import LectureKit
     }
 
     /// Opens media, paused.
-    func load(_ media: any MediaSource, from start: Duration) {
+    func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration) {
+        self.subtitles.withLock { $0 = subtitles }
         let window = MediaWindow(media)
         self.window.withLock { $0 = window }
         let added = handle.withLock { handle -> Int32? in
@@ -110,6 +122,12 @@ import LectureKit
         }
     }
 
+    /// Draws a text over the picture, or removes it (input.rst, `osd-overlay`).
+    func show(_ overlay: TextOverlay?) {
+        guard let overlay else { return run(["osd-overlay", "1", "none", ""]) }
+        run(["osd-overlay", "1", "ass-events", AdvancedSubstation.text(overlay), "0", "720"])
+    }
+
     func setPaused(_ isPaused: Bool) { run(["set", "pause", isPaused ? "yes" : "no"]) }
 
     func setRate(_ rate: Double) { run(["set", "speed", "\(rate)"]) }
@@ -125,9 +143,27 @@ import LectureKit
 
     // MARK: Streams
 
-    /// Opens the media for libmpv.
-    fileprivate func open(_ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
-        guard let window = window.withLock(\.self) else { return MPV_ERROR_LOADING_FAILED.rawValue }
+    private static let subtitle = "lecture://subtitle/"
+
+    /// Adds the subtitles to media that is open.
+    private func addSubtitles() {
+        for (number, subtitle) in subtitles.withLock(\.self).enumerated() {
+            let flag = subtitle.isShown ? "select" : "auto"
+            run(["sub-add", "\(Self.subtitle)\(number)", flag, subtitle.name, subtitle.language])
+        }
+    }
+
+    /// Opens the media, or subtitles by their number, for libmpv.
+    fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
+        let number = name.hasPrefix(Self.subtitle) ? Int(name.dropFirst(Self.subtitle.count)) : nil
+        let file = number.flatMap { number in
+            subtitles.withLock {
+                $0.indices.contains(number) ? MediaWindow(MemorySource(bytes: $0[number].bytes)) : nil
+            }
+        }
+        guard let window = number == nil ? window.withLock(\.self) : file else {
+            return MPV_ERROR_LOADING_FAILED.rawValue
+        }
         unsafe info.pointee.cookie = unsafe Unmanaged.passRetained(window).toOpaque()
         unsafe info.pointee.read_fn = readStream
         unsafe info.pointee.seek_fn = seekStream
@@ -139,12 +175,20 @@ import LectureKit
 
     // MARK: Events
 
-    private func takeEvents(_ handle: Handle) {
-        // libmpv has no position between two files, and after gaps in the sound.
+    /// What libmpv has reported last.
+    private struct Latest {
+        // It has no position between two files, and after gaps in the sound.
         var place: Duration = .zero
+        var width = 0
+        var height = 0
+        var caption = ""
+    }
+
+    private func takeEvents(_ handle: Handle) {
+        var latest = Latest()
         while let event = unsafe library.waitEvent(handle.pointer, -1) {
             if unsafe event.pointee.event_id == MPV_EVENT_SHUTDOWN { break }
-            unsafe take(event, handle, &place)
+            unsafe take(event, handle, &latest)
         }
         report.yield(.closed)
         window.withLock(\.self)?.cancel()
@@ -153,18 +197,20 @@ import LectureKit
         report.finish()
     }
 
-    private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ place: inout Duration) {
+    private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ latest: inout Latest) {
         switch unsafe event.pointee.event_id {
         case MPV_EVENT_PROPERTY_CHANGE:
             guard let property = unsafe Property(rawValue: event.pointee.reply_userdata),
                 let data = unsafe event.pointee.data
             else { return }
-            unsafe change(property, data.assumingMemoryBound(to: mpv_event_property.self).pointee, &place)
-        case MPV_EVENT_FILE_LOADED: whenOpen.forEach(run)
+            unsafe change(property, data.assumingMemoryBound(to: mpv_event_property.self).pointee, &latest)
+        case MPV_EVENT_FILE_LOADED:
+            addSubtitles()
+            whenOpen.forEach(run)
         case MPV_EVENT_SEEK: report.yield(.seeking)
         case MPV_EVENT_PLAYBACK_RESTART:
-            place = position(handle) ?? place
-            report.yield(.ready(place))
+            latest.place = position(handle) ?? latest.place
+            report.yield(.ready(latest.place))
         case MPV_EVENT_END_FILE:
             guard let data = unsafe event.pointee.data else { return }
             unsafe ended(data.assumingMemoryBound(to: mpv_event_end_file.self).pointee)
@@ -172,16 +218,27 @@ import LectureKit
         }
     }
 
-    private func change(_ property: Property, _ changed: mpv_event_property, _ place: inout Duration) {
+    private func change(_ property: Property, _ changed: mpv_event_property, _ latest: inout Latest) {
         // Without a value: there is no media.
         guard let data = unsafe changed.data, unsafe changed.format == property.format else { return }
         switch property {
         case .position:
-            place = Self.time(unsafe data.load(as: Double.self))
-            report.yield(.position(place))
+            latest.place = Self.time(unsafe data.load(as: Double.self))
+            report.yield(.position(latest.place))
         case .duration: report.yield(.duration(Self.time(unsafe data.load(as: Double.self))))
+        case .buffered: report.yield(.buffered(Self.time(unsafe data.load(as: Double.self))))
         case .speed: report.yield(.rate(unsafe data.load(as: Double.self)))
         case .pause: report.yield(.paused(unsafe data.load(as: CInt.self) != 0))
+        case .width: latest.width = Int(unsafe data.load(as: Int64.self))
+        case .height:
+            // The width is reported first.
+            latest.height = Int(unsafe data.load(as: Int64.self))
+            report.yield(.pictureSize(width: latest.width, height: latest.height))
+        case .caption:
+            let text = unsafe data.load(as: UnsafePointer<CChar>?.self).map { unsafe String(cString: $0) } ?? ""
+            guard text != latest.caption else { return }
+            latest.caption = text
+            report.yield(.caption(text))
         case .waits: report.yield(.buffering(unsafe data.load(as: CInt.self) != 0))
         }
     }
@@ -232,9 +289,12 @@ private func openStream(
     _ context: UnsafeMutableRawPointer?, _ uri: UnsafeMutablePointer<CChar>?,
     _ info: UnsafeMutablePointer<mpv_stream_cb_info>?
 ) -> CInt {
-    guard let context = unsafe context, let info = unsafe info else { return MPV_ERROR_LOADING_FAILED.rawValue }
+    guard let context = unsafe context, let uri = unsafe uri, let info = unsafe info else {
+        return MPV_ERROR_LOADING_FAILED.rawValue
+    }
     // The player outlives libmpv's threads: it destroys them before it goes.
-    return unsafe Unmanaged<MpvPlayer>.fromOpaque(context).takeUnretainedValue().open(info)
+    let player = unsafe Unmanaged<MpvPlayer>.fromOpaque(context).takeUnretainedValue()
+    return unsafe player.open(String(cString: uri), info)
 }
 
 private func window(_ cookie: UnsafeMutableRawPointer?) -> MediaWindow? {

@@ -1,0 +1,215 @@
+import Dispatch
+import LectureKit
+
+/// Performs what the rules of a session decide.
+actor PlayerRun {
+    private let manager: LectureManager
+    private let media: PlayerMedia
+    private let engine: any VideoEngine
+    private let options: PlayerOptions
+    private let inputs: AsyncStream<PlayerInput>.Continuation
+    private let report: AsyncStream<PlayerEvent>.Continuation
+    private var machine: PlayerMachine
+    private var lecture: (any PlayedLecture)?
+    private var recorder: PlayRecorder?
+    /// The licence is being asked, or the play counted.
+    private var asking: Task<Void, Never>?
+    private var shown: PlayerState = .idle
+    private var picture = Picture()
+    private var length: Duration?
+
+    /// What is in the picture beside the lecture, and how much is buffered.
+    private struct Picture {
+        var subtitles: [PlayerSubtitle] = []
+        var watermark: WatermarkSchedule?
+        /// What was drawn last.
+        var mark: TextOverlay?
+        /// What was reported last, in seconds.
+        var buffer = 0.0
+    }
+
+    init(
+        _ manager: LectureManager, _ media: PlayerMedia, _ engine: any VideoEngine, _ options: PlayerOptions,
+        inputs: AsyncStream<PlayerInput>.Continuation, report: AsyncStream<PlayerEvent>.Continuation
+    ) {
+        (self.manager, self.media, self.engine, self.options) = (manager, media, engine, options)
+        (self.inputs, self.report) = (inputs, report)
+        machine = PlayerMachine(section: options.section)
+    }
+
+    /// Handles inputs until the session is over.
+    func follow(_ received: AsyncStream<PlayerInput>) async -> PlayerEnding {
+        let watching = Task { [engine, inputs] in
+            for await event in engine.events { inputs.yield(.engine(event)) }
+        }
+        let heartbeat = Heartbeat { [inputs] in inputs.yield(.tick) }
+        let clock = SuspendingClock()
+        let began = clock.now
+        for await input in received {
+            await handle(input, at: clock.now - began)
+            if machine.state.isOver { break }
+        }
+        await handle(.stop, at: clock.now - began)
+        heartbeat.stop()
+        // A process must not end while its video library does.
+        await watching.value
+        report.finish()
+        guard case .stopped(let ending) = machine.state else { return .stopped }
+        return ending
+    }
+
+    private func handle(_ input: PlayerInput, at now: Duration) async {
+        let effects = machine.handle(input, at: now)
+        for effect in effects { await perform(effect) }
+        show(input)
+        if let watermark = picture.watermark, !machine.state.isOver { draw(watermark.overlay(at: now)) }
+    }
+
+    /// Reports what an application shows.
+    private func show(_ input: PlayerInput) {
+        switch input {
+        case .engine(.duration(let length)):
+            self.length = length
+            report.yield(.duration(length))
+        case .engine(.position(let place)), .engine(.ready(let place)): report.yield(.position(place))
+        case .engine(.rate(let rate)): report.yield(.rate(rate))
+        case .engine(.pictureSize(let width, let height)): report.yield(.pictureSize(width: width, height: height))
+        case .engine(.caption(let text)): report.yield(.caption(text))
+        case .engine(.buffered(let length)):
+            // It changes with each packet.
+            let seconds = length / .seconds(1)
+            guard abs(seconds - picture.buffer) >= 1 else { break }
+            picture.buffer = seconds
+            report.yield(.buffered(length))
+        default: break
+        }
+        guard machine.state != shown else { return }
+        shown = machine.state
+        report.yield(.state(shown))
+    }
+
+    private func draw(_ mark: TextOverlay?) {
+        guard mark != picture.mark else { return }
+        picture.mark = mark
+        engine.show(mark)
+    }
+
+    private func perform(_ effect: PlayerEffect) async {
+        switch effect {
+        case .judge: asking = Task { await judge() }
+        case .load(let start):
+            guard let lecture else { return }
+            engine.load(lecture, subtitles: picture.subtitles, from: start)
+        case .count: asking = Task { await count() }
+        case .setPaused(let isPaused): engine.setPaused(isPaused)
+        case .seek(let place): engine.seek(to: place)
+        case .setRate(let rate): engine.setRate(rate)
+        case .record(let interval): await record(interval)
+        case .report: await storeReport()
+        case .checkLicence: await checkLicence()
+        case .close: await close()
+        }
+    }
+
+    // MARK: The licence
+
+    private func judge() async {
+        do {
+            let lecture = try await open()
+            self.lecture = lecture
+            picture.subtitles = options.chosen(of: try await lecture.subtitles())
+            picture.watermark = try await lecture.watermark().map { WatermarkSchedule($0) }
+            report.yield(.opened(lecture.key, title: lecture.title))
+            let start = try await lecture.resumePoint() ?? .zero
+            let licence = try await lecture.licence()
+            let limit = licence?.playTimeLeft.map { left in
+                PlayLimit(unit: licence?.policy?.playTimeUnit ?? .media, left: left)
+            }
+            inputs.yield(.permitted(from: options.start ?? start, limit: limit))
+        } catch { inputs.yield(.refused(Self.known(error))) }
+    }
+
+    private func open() async throws -> any PlayedLecture {
+        switch media {
+        case .lecture(let key): try await KeptLecture(manager, key, patience: options.patience)
+        case .stream(let url): try await StreamedLecture(manager, url)
+        }
+    }
+
+    private func count() async {
+        do {
+            try await lecture?.start()
+            if options.reports { recorder = try await lecture?.recorder(user: options.user, length: length) }
+            inputs.yield(.counted(period: recorder?.period ?? options.reportPeriod))
+        } catch { inputs.yield(.refused(Self.known(error))) }
+    }
+
+    /// The reasons that end a play that has begun. Others, such as a count that this play used up, are for the next
+    /// one; play time is charged ahead, so that the licence may have none left while this play has.
+    private static let endingReasons: Set<LicenceReason> = [.deleted, .forceExpired, .otherKey, .expired]
+
+    private func checkLicence() async {
+        do {
+            guard let lecture, let licence = try await lecture.licence(),
+                let reason = licence.reasons.first(where: Self.endingReasons.contains)
+            else { return }
+            inputs.yield(.refused(LectureError(reason.code, detail: lecture.key.text)))
+        } catch { report.yield(.trouble(Self.known(error))) }
+    }
+
+    // MARK: What was watched
+
+    private func record(_ interval: PlayedInterval) async {
+        await recorder?.record(interval)
+        // A program that is killed has then stored what was watched to the second.
+        do throws(LectureError) { try await recorder?.keep() } catch { report.yield(.trouble(error)) }
+        guard let lecture else { return }
+        do throws(LectureError) {
+            if interval.activity == .play {
+                try await lecture.watched(media: interval.to - interval.from, running: interval.lasting)
+            }
+            try await lecture.reached(interval.to)
+        } catch {
+            if error.code == .playTimeUsedUp { inputs.yield(.refused(error)) } else { report.yield(.trouble(error)) }
+        }
+    }
+
+    private func storeReport() async {
+        do throws(LectureError) { try await recorder?.report() } catch { report.yield(.trouble(error)) }
+    }
+
+    private func close() async {
+        asking?.cancel()
+        engine.close()
+        guard let lecture else { return }
+        do throws(LectureError) {
+            // The next play of a lecture that was watched to its end starts over.
+            if case .stopped(.finished) = machine.state { try await lecture.reached(.zero) }
+            try await lecture.end()
+        } catch { report.yield(.trouble(error)) }
+    }
+
+    private static func known(_ error: any Error) -> LectureError {
+        switch error {
+        case let error as LectureError: error
+        case is CancellationError: LectureError(.cancelled)
+        default: LectureError(.bug, cause: "\(type(of: error))")
+        }
+    }
+}
+
+/// Calls a function about once a second.
+///
+/// `@unchecked Sendable`: the timer is only cancelled after it was started, which Dispatch permits from any thread.
+private final class Heartbeat: @unchecked Sendable {
+    private let timer: any DispatchSourceTimer
+
+    init(_ beat: @escaping @Sendable () -> Void) {
+        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "lecture.player.heartbeat"))
+        timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+        timer.setEventHandler(handler: beat)
+        timer.activate()
+    }
+
+    func stop() { timer.cancel() }
+}
