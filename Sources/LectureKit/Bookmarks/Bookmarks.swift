@@ -106,7 +106,8 @@ extension LectureManager.Bookmarks {
 
     // MARK: The server
 
-    /// Delivers the changes of a lecture to its bookmark server, and takes over what the server has.
+    /// Delivers the changes of a lecture to its bookmark server, and takes over what the server has. Other reports that
+    /// are due are sent, too.
     ///
     /// - Parameters:
     ///   - key: the lecture.
@@ -127,7 +128,10 @@ extension LectureManager.Bookmarks {
             try index.transaction { transaction in
                 try report(subject, in: transaction, again: false)
             }
-            _ = try await reports.send()
+            // A learner may be waiting. What is not delivered now goes out with the next reports.
+            var options = SendOptions()
+            (options.attempts, options.longestWait) = (2, .seconds(5))
+            _ = try await reports.send(options: options)
         }
         let session = try openSession()
         let probe = SourceProbe(session, clock: clock, configuration: configuration)

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Measures `lecturectl play` beside bare mpv: the first picture, seeking, processor time and memory.
+
+Everything runs on an X display of its own (Xvfb), with mpv's software output and without sound. The lecture is made by
+mpv: 1080p at 30 pictures a second, H.264. Each round measures every player in turn; ratios within one run are the
+result.
+
+  Benchmarks/player.py [--rounds 7] [--seconds 20] [--dir DIR]
+"""
+import argparse, json, os, shutil, subprocess, sys, tempfile, time
+
+sys.dont_write_bytecode = True
+from compare import LECTURECTL, Nginx, median  # noqa: E402
+
+MPV = ["mpv", "--no-config", "--load-scripts=no", "--ytdl=no", "--vo=x11", "--ao=null", "--fullscreen", "--osc=no",
+       "--input-ipc-server={socket}", "{file}"]
+
+
+def make_lecture(path, seconds):
+    """A test picture with a running counter and a tone."""
+    video = f"av://lavfi:testsrc2=size=1920x1080:rate=30:duration={seconds}"
+    audio = f"av://lavfi:sine=frequency=440:duration={seconds}"
+    subprocess.run(
+        ["mpv", "--no-config", "--really-quiet", video, f"--audio-file={audio}", f"--o={path}", "--ovc=libx264",
+         "--ovcopts=preset=veryfast,g=60,crf=23", "--oac=aac", "--of=mp4", "--ofopts=movflags=+faststart"], check=True)
+
+
+class Display:
+    """An X server without a screen."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            ["Xvfb", "-displayfd", "1", "-screen", "0", "1920x1080x24", "-nolisten", "tcp", "-noreset"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.name = ":" + self.process.stdout.readline().strip()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def usage_of(process):
+    """Ends a process; returns its processor seconds and its largest memory in MiB."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def play_mpv(path, environment, work, seconds):
+    """Bare mpv: seconds to the first picture, processor seconds and MiB for a play of some seconds."""
+    socket = f"{work}/mpv.socket"
+    words = [word.format(socket=socket, file=path) for word in MPV] + ["-v", f"--length={seconds}"]
+    start = time.monotonic()
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    first = None
+    for line in process.stdout:
+        if first is None and "first video frame after restart shown" in line:
+            first = time.monotonic() - start
+    cpu, memory = usage_of(process)
+    if process.returncode != 0 or first is None:
+        sys.exit(f"mpv ended with {process.returncode}, first picture {first}")
+    return {"first": first, "cpu": cpu, "memory": memory}
+
+
+def play_ours(what, environment, seconds):
+    """The same with lecturectl. A play is prepared when its first picture is there."""
+    words = [LECTURECTL, "--json", "play", what, "--fullscreen", "--audio-output", "null", "--section", f"0-{seconds}"]
+    start = time.monotonic()
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+    first = None
+    for line in process.stdout:
+        event = json.loads(line)
+        if first is None and event["state"] == "prepared":
+            first = time.monotonic() - start
+    cpu, memory = usage_of(process)
+    if process.returncode != 0 or first is None:
+        sys.exit(f"lecturectl play {what} ended with {process.returncode}, first picture {first}")
+    return {"first": first, "cpu": cpu, "memory": memory}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=int, default=20, help="how much of the lecture is played in a round")
+    parser.add_argument("--dir", default=".")
+    options = parser.parse_args()
+    work = tempfile.mkdtemp(prefix="lecture-player-", dir=options.dir)
+    display, nginx = Display(), None
+    try:
+        os.mkdir(f"{work}/web")
+        make_lecture(f"{work}/web/lecture.mp4", options.seconds + 10)
+        nginx = Nginx(f"{work}/web", work)
+        base = dict(os.environ, DISPLAY=display.name, WAYLAND_DISPLAY="")
+        stores = {}
+        for name, flag in [("plain", "--no-seal"), ("sealed", "--seal")]:
+            stores[name] = dict(base, LECTURE_STORE=f"{work}/{name}", LECTURE_DEVICE=f"{work}/device")
+            subprocess.run([LECTURECTL, "precache", "--progress", "none", "-q", flag, "--key", "lecture",
+                            f"{nginx.url}/lecture.mp4"], env=stores[name], check=True)
+        samples = {name: [] for name in ["mpv", "plain", "sealed", "streamed"]}
+        for _ in range(options.rounds):
+            samples["mpv"].append(play_mpv(f"{work}/web/lecture.mp4", base, work, options.seconds))
+            for name in ["plain", "sealed"]:
+                samples[name].append(play_ours("lecture", stores[name], options.seconds))
+            stream = dict(base, LECTURE_STORE=f"{work}/streams", LECTURE_DEVICE=f"{work}/device")
+            samples["streamed"].append(play_ours(f"{nginx.url}/lecture.mp4", stream, options.seconds))
+        report(samples)
+    finally:
+        if nginx:
+            nginx.stop()
+        display.stop()
+        shutil.rmtree(work)
+
+
+def report(samples):
+    def figure(name, kind):
+        return median([sample[kind] for sample in samples[name]])
+
+    def ratio(one, other, kind):
+        return median([a[kind] / b[kind] for a, b in zip(samples[one], samples[other])])
+
+    print(f"{'':10} {'first picture s':>16} {'/ mpv':>6} {'CPU s':>7} {'/ plain':>8} {'MiB':>6}")
+    for name in samples:
+        print(f"{name:10} {figure(name, 'first'):16.3f} {ratio(name, 'mpv', 'first'):6.2f} "
+              f"{figure(name, 'cpu'):7.2f} {ratio(name, 'plain', 'cpu'):8.2f} {figure(name, 'memory'):6.0f}")
+    print(json.dumps({"player": samples}))
+
+
+if __name__ == "__main__":
+    main()
