@@ -128,6 +128,24 @@ public final class MpvEngine: VideoEngine {
     /// Changes the speed.
     public func setRate(_ rate: Double) { player.setRate(rate) }
 
+    /// Sets an option of mpv while it plays. One that mpv does not know changes nothing.
+    ///
+    /// - Parameters:
+    ///   - option: its name.
+    ///   - value: as on mpv's command line.
+    public func set(_ option: String, to value: String) { player.run(["set", option, value]) }
+
+    /// A number that mpv knows about what it plays.
+    ///
+    /// - Parameter property: its name, for instance `track-list/count`.
+    /// - Returns: nil when there is none at the moment.
+    public func number(_ property: String) -> Double? { player.number(property) }
+
+    /// Shows a subtitle file from now on.
+    ///
+    /// - Parameter path: of the file.
+    public func showSubtitles(_ path: String) { player.run(["sub-add", path, "select"]) }
+
     /// Ends the engine; its window closes.
     public func close() { player.close() }
 }

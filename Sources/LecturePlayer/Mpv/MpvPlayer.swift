@@ -128,6 +128,12 @@ import LectureKit
         run(["osd-overlay", "1", "ass-events", AdvancedSubstation.text(overlay), "0", "720"])
     }
 
+    /// A property that is a number; nil when it has no value.
+    func number(_ property: String) -> Double? {
+        // With the lock: until it returns, the player must not be destroyed.
+        handle.withLock { handle in handle.flatMap { number(property, $0) } }
+    }
+
     func setPaused(_ isPaused: Bool) { run(["set", "pause", isPaused ? "yes" : "no"]) }
 
     func setRate(_ rate: Double) { run(["set", "speed", "\(rate)"]) }
@@ -243,11 +249,12 @@ import LectureKit
         }
     }
 
-    private func position(_ handle: Handle) -> Duration? {
-        var seconds = 0.0
-        let result = unsafe library.getProperty(
-            handle.pointer, Property.position.name, MPV_FORMAT_DOUBLE, &seconds)
-        return result < 0 ? nil : Self.time(seconds)
+    private func position(_ handle: Handle) -> Duration? { number(Property.position.name, handle).map(Self.time) }
+
+    private func number(_ property: String, _ handle: Handle) -> Double? {
+        var number = 0.0
+        let result = unsafe library.getProperty(handle.pointer, property, MPV_FORMAT_DOUBLE, &number)
+        return result < 0 ? nil : number
     }
 
     private func ended(_ end: mpv_event_end_file) {
