@@ -89,7 +89,7 @@ let package = Package(
         // Players, above the product's public interface.
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "CMpv"]),
         // The façade, and its other module name for applications.
-        .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel"]),
+        .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel", "LecturePlayer"]),
         .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
         .target(
             name: "LectureCommand", dependencies: ["LectureFormats", "LectureModel", "LectureKit", "LecturePlayer"]),
@@ -228,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "KollusSDKTests",
             dependencies: [
-                "KollusSDK", "KollusSDKBinary", "LectureKit", "LectureModel", "KollusTestSupport",
+                "KollusSDK", "KollusSDKBinary", "LectureKit", "LectureModel", "LecturePlayer", "KollusTestSupport",
                 "LectureTestSupport",
             ],
             exclude: ["Golden"]),

@@ -75,3 +75,21 @@ extension String {
         ((try? JSONSerialization.jsonObject(with: Data(utf8))) as? [Any])?.compactMap { $0 as? [String: Any] } ?? []
     }
 }
+
+extension KollusExchange {
+    /// As a delegate gets them: the members of the first item and all `items`, and those of the first answer.
+    var dictionaries: (request: [AnyHashable: Any], json: [AnyHashable: Any]?) {
+        let items = items.jsonObjects
+        var request: [AnyHashable: Any] = items.first ?? [:]
+        request["items"] = items
+        request["server"] = server
+        var json = answer?.jsonObject
+        // One answer object, or an array of them: servers send both.
+        let answers = json?["data"] as? [[String: Any]] ?? (json?["data"] as? [String: Any]).map { [$0] } ?? []
+        if answers.count == 1, let answer = answers.first { json?.merge(answer) { old, _ in old } }
+        return (request, json)
+    }
+
+    /// The contents that it is about.
+    var keys: [String] { items.jsonObjects.compactMap { $0["media_content_key"] as? String } }
+}

@@ -176,14 +176,7 @@ final class Deliverer: @unchecked Sendable {
     private func notify(
         _ exchange: KollusExchange, _ delegate: any KollusStorageDelegate, _ storage: KollusStorage
     ) -> Bool {
-        let items = exchange.items.jsonObjects
-        var request: [AnyHashable: Any] = items.first ?? [:]
-        request["items"] = items
-        request["server"] = exchange.server
-        var json = exchange.answer?.jsonObject
-        // One answer object, or an array of them: servers send both.
-        let answers = json?["data"] as? [[String: Any]] ?? (json?["data"] as? [String: Any]).map { [$0] } ?? []
-        if answers.count == 1, let answer = answers.first { json?.merge(answer) { old, _ in old } }
+        let (request, json) = exchange.dictionaries
         let error: (any Error)? = exchange.error
         let (some, asked, answered): (KollusStorage?, [AnyHashable: Any]?, [AnyHashable: Any]?) = (
             storage, request, json

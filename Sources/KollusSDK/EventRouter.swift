@@ -8,6 +8,7 @@ struct EventRouter: Sendable {
     let state: Guarded<StorageCore.State>
     let hub: EventHub<KollusEvent>
     let deliverer: Deliverer
+    let players: PlayerRegistry
 
     private func notify(_ event: KollusEvent) { hub.send(event) }
 
@@ -27,6 +28,7 @@ struct EventRouter: Sendable {
                 server: exchange.server, items: exchange.items, answer: exchange.answer,
                 error: exchange.error.map { KollusError($0) })
             notify(.licenceExchange(reported))
+            players.send(.licenceExchange(reported))
             deliverer.post(.exchange(reported))
         case .renewalBegan(let total, _): notify(.renewalBegan(total: total))
         case .renewed(let key, let current, let count, let error):
@@ -35,7 +37,9 @@ struct EventRouter: Sendable {
             deliverer.post(.renewal(current: current, count: count, error: error))
         case .renewalEnded(let report): notify(.renewalEnded(KollusRenewal(report)))
         case .reportExchange(let exchange):
-            notify(.reportsExchanged(KollusReportExchange(exchange)))
+            let reported = KollusReportExchange(exchange)
+            notify(.reportsExchanged(reported))
+            players.send(.reportsExchanged(reported))
             for data in exchange.data { deliverer.post(.report(data: data, answer: exchange.answer)) }
         case .trouble(let error): notify(.trouble(KollusError(error)))
         // A newer version of a complete lecture is queued with an event of its own.

@@ -67,13 +67,14 @@ final class StorageCore: @unchecked Sendable {
     let state: Guarded<State>
     let hub: EventHub<KollusEvent>
     let deliverer: Deliverer
+    let players = PlayerRegistry()
     let router: EventRouter
     /// One start at a time.
     private let gate = NSLock()
 
     init() {
         (state, hub, deliverer) = (Guarded(State()), EventHub<KollusEvent>(), Deliverer())
-        router = EventRouter(state: state, hub: hub, deliverer: deliverer)
+        router = EventRouter(state: state, hub: hub, deliverer: deliverer, players: players)
     }
 
     // MARK: Start and end
@@ -146,6 +147,8 @@ final class StorageCore: @unchecked Sendable {
             return state.running
         }
         deliverer.close()
+        // A player must have stopped before its store is closed.
+        await players.end()
         if let running { await Self.end(running) }
         hub.finish()
     }
@@ -167,7 +170,11 @@ final class StorageCore: @unchecked Sendable {
         }
         deliverer.close()
         hub.finish()
-        if let running { beginning { await Self.end(running) } }
+        guard let running else { return }
+        beginning { [players] in
+            await players.end()
+            await Self.end(running)
+        }
     }
 
     // MARK: Questions about the state

@@ -87,7 +87,65 @@ struct ConformanceTests {
             swift5: .error, swift6: .error),
     ]
 
-    @Test(arguments: cases, [5, 6])
+    private static func screen(_ attribute: String, _ conformance: String, _ view: String = "KollusPlayerView!")
+        -> String
+    {
+        """
+        import Foundation
+        import KollusSDK
+        \(attribute) final class Screen: NSObject, \(conformance) {
+            var place: TimeInterval = 0
+            let playerView = KollusPlayerView()
+            func show() { playerView.delegate = self }
+            func kollusPlayerView(_ playerView: \(view), position: TimeInterval, error: Error!) { place = position }
+        }
+        """
+    }
+
+    static let players = [
+        Case(name: "plain", declaration: screen("", "KollusPlayerDelegate"), swift5: .clean, swift6: .clean),
+        Case(
+            name: "isolated conformance", declaration: screen("@MainActor", "@MainActor KollusPlayerDelegate"),
+            swift5: .clean, swift6: .clean),
+        Case(
+            name: "preconcurrency conformance",
+            declaration: screen("@MainActor", "@preconcurrency KollusPlayerDelegate"), swift5: .clean, swift6: .clean),
+        Case(
+            name: "main actor without a word", declaration: screen("@MainActor", "KollusPlayerDelegate"),
+            swift5: .warning, swift6: .error),
+        Case(
+            name: "calls as applications write them",
+            declaration: """
+                import Foundation
+                import KollusSDK
+                func play(_ storage: KollusStorage, _ key: String!) throws {
+                    let playerView: KollusPlayerView! = KollusPlayerView(mediaContentKey: key)
+                    playerView.storage = storage
+                    playerView.currentPlaybackTime += 10
+                    playerView.currentPlaybackRate = 1.5
+                    playerView.scalingMode = .scaleAspectFill
+                    playerView.repeatMode = .one
+                    let section = KPSection()
+                    (section.startTime, section.endTime) = (0, 60)
+                    playerView.playSection = section
+                    try playerView.prepareToPlay(withMode: .PlayerTypeKollus)
+                    if !playerView.isPlaying { try playerView.play() } else { try playerView.pause() }
+                    try? playerView.addBookmark(playerView.currentPlaybackTime, value: "here")
+                    for bookmark in playerView.bookmarks as! [KollusBookmark] where bookmark.kind == .user {
+                        try? playerView.removeBookmark(bookmark.position)
+                    }
+                    for info in playerView.listSubTitle { print((info as! SubTitleInfo).strName ?? "") }
+                    print(playerView.DRMDelegate == nil, playerView.lmsDelegate == nil, playerView.content.title!)
+                    Task.detached { try playerView.stop() }
+                }
+                """, swift5: .clean, swift6: .clean),
+        Case(
+            name: "a mode that the SDK has not",
+            declaration: "import KollusSDK\nfunc repeatAll(_ view: KollusPlayerView) { view.repeatMode = .all }",
+            swift5: .error, swift6: .error),
+    ]
+
+    @Test(arguments: cases + players, [5, 6])
     func `classes of applications`(sample: Case, mode: Int) async throws {
         let verdict = try await BuiltModules.check(sample.declaration, mode: mode, sample.options)
         switch mode == 5 ? sample.swift5 : sample.swift6 {

@@ -79,7 +79,7 @@ private final class Log: UtilDelegate, Sendable {
 /// Delegates whose methods are never called are reported; others are not.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DelegateInspectionTests {
-    private let log = Log()
+    fileprivate let log = Log()
 
     init() { LogUtil.shared().utilDelegate = log }
 
@@ -152,6 +152,31 @@ struct DelegateInspectionTests {
         let lines = log.lines(about: "OneMethod")
         #expect(lines.count == 1)
         #expect(lines.first?.contains("kollusStorage(_:cur:count:error:)") == true)
+        LogUtil.shared().utilDelegate = nil
+    }
+}
+
+class WrongPlayerOptionals: NSObject, KollusPlayerDelegate {
+    func kollusPlayerView(_ kollusPlayerView: KollusPlayerView?, prepareToPlayWithError error: any Error) {}
+    func kollusPlayerView(_ kollusPlayerView: KollusPlayerView, play userInteraction: Bool, error: (any Error)?) {}
+}
+
+extension DelegateInspectionTests {
+    @Test
+    func `a player's result without a method is logged, once per class, and other events are not`() {
+        let view = KollusPlayerView()
+        let queue = DispatchQueue(label: "inspection.tests.player")
+        view.delegateQueue = queue
+        let delegate = WrongPlayerOptionals()
+        view.delegate = delegate
+        for _ in 0..<2 { view.core.mailbox.post(.prepared(nil)) }
+        for delivery in [PlayerDelivery.play(true, nil), .position(1), .naturalSize(.zero), .rate(2)] {
+            view.core.mailbox.post(delivery)
+        }
+        queue.sync {}
+        let lines = log.lines(about: "WrongPlayerOptionals")
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("kollusPlayerView(_:prepareToPlayWithError:)") == true)
         LogUtil.shared().utilDelegate = nil
     }
 }

@@ -126,7 +126,8 @@ private struct Surface {
         ] {
             text = text.replacingOccurrences(of: word, with: word == "class func" ? "func" : "")
         }
-        for type in ["Error", "KollusStorageDelegate", "UtilDelegate"] {
+        let delegates = ["DRM", "LMS", "Bookmark", ""].map { "KollusPlayer\($0)Delegate" }
+        for type in ["Error", "KollusStorageDelegate", "UtilDelegate"] + delegates {
             for mark in "?!" { text = text.replacingOccurrences(of: "(\(type))\(mark)", with: "\(type)\(mark)") }
         }
         // `let` is a property that cannot be set; a symbol graph has `{ get }` only for computed ones.

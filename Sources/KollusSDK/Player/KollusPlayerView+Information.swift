@@ -1,0 +1,234 @@
+public import Foundation
+
+// MARK: Spellings
+
+/// The same delegates under their names in the headers, as the vendor's guide prints them.
+extension KollusPlayerView {
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``drmDelegate``.
+    public var DRMDelegate: (any KollusPlayerDRMDelegate)! {
+        get { drmDelegate }
+        set { drmDelegate = newValue }
+    }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``lmsDelegate``.
+    public var LMSDelegate: (any KollusPlayerLMSDelegate)! {
+        get { lmsDelegate }
+        set { lmsDelegate = newValue }
+    }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// ``aiRateEnable``.
+    public var AIRateEnable: Bool {
+        get { aiRateEnable }
+        set { aiRateEnable = newValue }
+    }
+}
+
+// MARK: What the content has
+
+extension KollusPlayerView {
+    /// Subtitle files (``SubTitleInfo``) that the content's description lists; empty if there are none.
+    public var listSubTitle: NSMutableArray! { NSMutableArray(array: core.outline?.subtitles ?? []) }
+    /// The same list, from which a second subtitle is chosen.
+    public var listSubTitleSub: NSMutableArray! { listSubTitle }
+    /// Chapters (``ChapterDict``), one element per language; empty if there are none.
+    public var chapterInfo: NSMutableArray! { NSMutableArray(array: core.outline?.chapters ?? []) }
+
+    /// Shows a subtitle file.
+    ///
+    /// - Parameter path: on this machine; nil is refused.
+    /// - Returns: false without a readable file.
+    @discardableResult
+    public func setSubTitlePath(_ path: UnsafeMutablePointer<CChar>!) -> Bool {
+        guard let path = unsafe path else { return false }
+        return core.setSubtitle(unsafe String(cString: path))
+    }
+
+    /// Does nothing: one subtitle is shown at a time.
+    ///
+    /// - Parameter path: not used.
+    /// - Returns: false.
+    @discardableResult
+    public func setSubTitleSubPath(_ path: UnsafeMutablePointer<CChar>!) -> Bool { false }
+
+    /// Whether there is a sheet of small pictures: ``KollusContent/thumbnail``.
+    public var isThumbnailEnable: Bool { core.status.content?.thumbnail != nil }
+    /// Whether it is fetched before the play: always, with the content.
+    public var isThumbnailSync: Bool { true }
+    /// The style of captions: the player's own, so empty.
+    public var strCaptionStyle: String! { "" }
+    /// Whether it has no picture; false before the preparation.
+    public var isAudioOnly: Bool { core.status.isPrepared && core.picture.naturalSize == .zero }
+    /// The provider's name, as ``KollusContent/company``; empty before the preparation.
+    public var contentProviderName: String! { core.status.content?.company ?? "" }
+    /// The provider's key: empty, since descriptions do not have it.
+    public var contentProviderKey: String! { "" }
+
+    /// Whether bookmarks are kept for offline use: 0 no, 1 yes. From the licence.
+    public var nOfflineBookmarkUse: Int { core.bookmarkScope == 0 ? 0 : 1 }
+    /// Which bookmarks are kept: 0 none, 1 the index, 2 those of the learner too. From the licence.
+    public var nOfflineBookmarkDownload: Int { core.bookmarkScope }
+    /// Whether bookmarks may be changed: 0 yes, 1 no. From the licence.
+    public var nOfflineBookmarkReadOnly: Int { core.bookmarksAreReadOnly ? 1 : 0 }
+}
+
+// MARK: What the play permits
+
+extension KollusPlayerView {
+    /// Whether the application may jump: always.
+    public var seekable: Bool { true }
+    /// Up to which second it may jump: −1, which only applies where ``seekable`` is false.
+    public var nSeekableEnd: Int { -1 }
+    /// Whether the speed cannot be changed: it can.
+    public var disablePlayRate: Bool { false }
+    /// The fastest speed.
+    public var maxPlaybackRate: Float { 10 }
+    /// Whether it is an intro: never, since playlists are not played.
+    public var intro: Bool { false }
+    /// After how many seconds an intro can be skipped: 0, see ``intro``.
+    public var nSecSkip: Int { 0 }
+    /// Skips an intro: there is none.
+    ///
+    /// - Returns: false.
+    @discardableResult
+    public func setSkipPlay() -> Bool { false }
+    /// Whether it starts without a sound: never.
+    public var muteOnStart: Bool { false }
+    /// Whether the picture may be shown on another screen: always, since Linux has no protected outputs.
+    public var screenConnectEnabled: Bool { true }
+    /// Whether the play has to begin where it was left: it has not, the application decides.
+    public var forceNScreen: Bool { false }
+    /// Whether a resume point near the start counts: the store keeps every one, so yes.
+    public var ignoreZero: Bool { true }
+    /// Where a repeated part starts, in seconds: ``playSection`` says it here.
+    public var nRepeatStartTime: Int { core[\.section]?.startTime ?? 0 }
+    /// Where a repeated part ends, in seconds: as ``nRepeatStartTime``.
+    public var nRepeatEndTime: Int { core[\.section]?.endTime ?? 0 }
+    /// How many seconds may be played; 0 without a limit. A limit is part of the licence here
+    /// (``KollusContent/drmExpirePlayTime``), and ends the play with −8683.
+    public var nPlaybackLimitDuration: Int { 0 }
+    /// The message about that limit: the error's.
+    public var strPlaybackLimitMessage: String! { "" }
+}
+
+// MARK: What is not here
+
+/// Names that code for the iOS SDK mentions, without a meaning on Linux or without support here. Properties keep what
+/// an application sets.
+extension KollusPlayerView {
+    /// Whether it is live: never, live lectures are not supported.
+    public var isLive: Bool { false }
+    /// How far back a live lecture can be played: 0, see ``isLive``.
+    public var liveDuration: TimeInterval { 0 }
+    /// The name of ``liveDuration`` in older versions.
+    public var liveSeekableDuration: TimeInterval { 0 }
+    /// The chat of a live lecture. Kept, not used.
+    public var kollusChat: KollusChat! {
+        get { core[\.kept.chat] }
+        set { core[\.kept.chat] = newValue }
+    }
+
+    /// Faster speeds made by a model. Kept, not used: libmpv's own scaling of time is.
+    public var aiRateEnable: Bool {
+        get { core[\.kept.isModelRate] }
+        set { core[\.kept.isModelRate] = newValue }
+    }
+
+    /// Sets ``aiRateEnable``.
+    ///
+    /// - Parameter bAIRate: whether a model is used.
+    public func setAIRate(_ bAIRate: Bool) { aiRateEnable = bAIRate }
+
+    /// Whether sound goes on in the background. Kept, not used: programs on Linux are not suspended.
+    public var audioBackgroundPlay: Bool {
+        get { core[\.kept.playsInBackground] }
+        set { core[\.kept.playsInBackground] = newValue }
+    }
+
+    /// Whether sound must end in the background: it need not, see ``audioBackgroundPlay``.
+    public var disableBackgroundAudio: Bool { false }
+
+    /// Whether it stays paused when an application comes to the foreground. Kept, not used: it never pauses by itself.
+    ///
+    /// - Parameter bPause: false by default.
+    public func setPauseOnForeground(_ bPause: Bool) { core[\.kept.pausesOnForeground] = bPause }
+
+    /// Whether diagnostics are written. Kept, not used: ``LogUtil`` has them.
+    public var debug: Bool {
+        get { core[\.kept.debug] }
+        set { core[\.kept.debug] = newValue }
+    }
+
+    /// The skin of the player's controls, as JSON. Kept, not used: the application draws its own.
+    public var customSkin: String! {
+        get { core[\.kept.skin] }
+        set { core[\.kept.skin] = newValue }
+    }
+
+    /// The URL of a FairPlay certificate. Kept, not used: FairPlay is Apple's.
+    public var fpsCertURL: String! {
+        get { core[\.kept.certificateURL] }
+        set { core[\.kept.certificateURL] = newValue }
+    }
+
+    /// The URL of a FairPlay server. Kept, not used, as ``fpsCertURL``.
+    public var fpsDrmURL: String! {
+        get { core[\.kept.licenceURL] }
+        set { core[\.kept.licenceURL] = newValue }
+    }
+
+    /// The port of the SDK's local server. Kept, not used: libmpv gets its bytes through memory.
+    public var proxyPort: UInt {
+        get { core[\.kept.port] }
+        set { core[\.kept.port] = newValue }
+    }
+
+    /// A factor for the buffer. Kept, not used: media on the disk needs none.
+    ///
+    /// - Parameter bufferingRatio: the factor.
+    public func setBufferingRatio(_ bufferingRatio: Int) { core[\.kept.bufferingRatio] = bufferingRatio }
+
+    /// Changes the bandwidth of an HLS stream. Does nothing: a downloaded content has one.
+    ///
+    /// - Parameter bandWidth: bits per second.
+    public func changeBandWidth(_ bandWidth: Int32) {}
+
+    /// The bandwidths of an HLS stream: none.
+    public var streamInfoList: NSMutableArray! { NSMutableArray() }
+
+    /// Whether the machine's video hardware decodes. Unlike on iOS the default is libmpv's, which is software; read
+    /// when the player prepares.
+    ///
+    /// - Parameter bHW: true for hardware where libmpv considers it safe.
+    public func setDecoder(_ bHW: Bool) { core[\.usesHardware] = bHW }
+
+    /// The text of a watermark: none, since descriptions do not have it.
+    public var strVideoWaterMark: String! { "" }
+    /// How opaque it is: 0, see ``strVideoWaterMark``.
+    public var nVideoWaterMarkAlpha: Int { 0 }
+    /// Its size: 0, see ``strVideoWaterMark``.
+    public var nVideoWaterMarkFontSize: Int { 0 }
+    /// Its colour: none, see ``strVideoWaterMark``.
+    public var strVideoWaterMarkFontColor: String! { "" }
+    /// For how many seconds it is shown: 0, see ``strVideoWaterMark``.
+    public var nVideoWaterMarkShowTime: Int { 0 }
+    /// For how many seconds it is hidden: 0, see ``strVideoWaterMark``.
+    public var nVideoWaterMarkHideTime: Int { 0 }
+    /// Whether the sound has a watermark: no. Of older versions.
+    public var isWaterMark: Bool { false }
+
+    /// When the next episode is offered: 0, descriptions do not have it.
+    public var nextEpisodeShowTime: Int { 0 }
+    /// Where the next episode is asked for: none.
+    public var nextEpisodeCallbackURL: String! { "" }
+    /// With which parameters: none.
+    public var nextEpisodeCallbackParams: NSMutableDictionary! { NSMutableDictionary() }
+    /// Whether a button is shown for it: no.
+    public var nextEpisodeShowButton: Bool { false }
+    /// A URL of the vendor's own application: none.
+    public var actionStatsUrl: String! { "" }
+    /// A key of the vendor's own application: none.
+    public var actionStatsSecretKey: String! { "" }
+}
