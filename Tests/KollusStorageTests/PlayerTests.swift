@@ -1,0 +1,196 @@
+import Foundation
+import KollusSDK
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+/// Films that are really played through the iOS SDK's names: downloaded by a storage, decoded by libmpv.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct PlayerTests {
+    /// Runs everything that was queued for the main queue.
+    private func settle() async {
+        await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
+    }
+
+    @Test func `a preparation, a play, a pause and a stop have one result each`() async throws {
+        let cinema = try await Cinema(extras: true)
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        try view.prepareToPlay(withMode: .PlayerTypeNative)
+        await witness.until(.prepared(code: nil))
+        #expect(view.isPreparedToPlay && view.isOpened() && !view.isPlaying && view.playerType == .PlayerTypeNative)
+        #expect(view.content.mediaContentKey == cinema.key && view.content.downloaded && view.currentPlaybackTime == 0)
+        let size = view.naturalSize
+        #expect(size.width > 100 && size.height > 100 && !view.isAudioOnly)
+        // What the delegate gets before the result.
+        #expect(
+            witness.calls == [
+                .bookmarks([30, 95], isEditable: view.bookmarkModifyEnabled), .key(cinema.key), .size(size),
+                .prepared(code: nil),
+            ])
+        #expect((view.bookmarks as? [KollusBookmark])?.map(\.position) == [30, 95])
+        #expect(view.chapterInfo.count == 2 && view.listSubTitle.count == 2 && view.isThumbnailEnable)
+        #expect(view.contentProviderName == view.content.company && !view.content.company.isEmpty)
+        let words = "1\n00:00:00,000 --> 00:01:00,000\nLimits\n"
+        try words.write(toFile: cinema.classroom.place.file("words.srt"), atomically: true, encoding: .utf8)
+        var path = Array(cinema.classroom.place.file("words.srt").utf8CString)
+        let isShown = unsafe view.setSubTitlePath(&path)
+        #expect(isShown)
+
+        try view.play()
+        await witness.until(.play(true, code: nil))
+        try view.play()
+        await witness.until { $0.filter { $0 == .play(true, code: nil) }.count == 2 }
+        try view.pause()
+        await witness.until(.pause(true, code: nil))
+        #expect(view.isPreparedToPlay && !view.isPlaying)
+        try view.stop()
+        await witness.until(.stop(true, code: nil))
+        #expect(
+            witness.results == [
+                .prepared(code: nil), .play(true, code: nil), .play(true, code: nil), .pause(true, code: nil),
+                .stop(true, code: nil),
+            ])
+        for call in [view.play, view.pause, view.stop] { #expect(code { try call() } == -2101) }
+        await cinema.end()
+        await settle()
+        #expect(witness.results.count == 5)
+    }
+
+    @Test func `requests made at once have their results in order`() async throws {
+        let cinema = try await Cinema()
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        witness.also { call, view in
+            guard call == .prepared(code: nil) else { return }
+            #expect(
+                code { for step in [view.pause, view.play, view.pause, view.play, view.stop] { try step() } } == nil)
+        }
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until { $0.contains { if case .stop = $0 { true } else { false } } }
+        // What the stop overtakes is not done, and says so.
+        let results = witness.results
+        #expect(results.count == 6 && results.first == .prepared(code: nil) && results.last == .stop(true, code: nil))
+        #expect(results[1] == .pause(true, code: nil))
+        #expect(
+            results[2...4].map { call in
+                switch call {
+                case .play(true, let code) where code == nil || code == -2101: "play"
+                case .pause(true, let code) where code == nil || code == -2101: "pause"
+                default: "\(call)"
+                }
+            } == ["play", "pause", "play"])
+        await cinema.end()
+    }
+
+    @Test func `a jump is reported when it begins and when it ends`() async throws {
+        let cinema = try await Cinema()
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        view.currentPlaybackTime = 2
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.prepared(code: nil))
+        #expect(abs(view.currentPlaybackTime - 2) < 0.5)
+        #expect(
+            !witness.calls.contains { if case .position = $0 { true } else { false } }, "where it begins is no jump")
+        // Before the first play, while it plays, and while it is paused. The film's sound has gaps; these have some.
+        for (number, place) in [6.0, 1.0, 4.0].enumerated() {
+            if number == 1 { try view.play() }
+            if number == 2 { try view.pause() }
+            view.currentPlaybackTime = place
+            #expect(view.currentPlaybackTime == place)
+            let count = (number + 1) * 2
+            await witness.until { Self.jumps($0).count == count }
+            let jumps = Self.jumps(witness.calls).suffix(2)
+            #expect(jumps.first?.0 == place && jumps.first?.1 == true)
+            #expect(abs((jumps.last?.0 ?? 0) - place) < 0.5 && jumps.last?.1 == false, "\(jumps)")
+            await settle()
+            #expect(!view.isSeeking)
+        }
+        await witness.until(.pause(true, code: nil))
+        try view.stop()
+        await witness.until(.stop(true, code: nil))
+        #expect(Self.jumps(witness.calls).count == 6)
+        // The next play begins where the application says, not where this one was left.
+        view.currentPlaybackTime = 5
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until { $0.filter { $0 == .prepared(code: nil) }.count == 2 }
+        #expect(abs(view.currentPlaybackTime - 5) < 0.5)
+        await cinema.end()
+    }
+
+    private static func jumps(_ calls: [PlayerWitness.Call]) -> [(TimeInterval, Bool)] {
+        calls.compactMap { if case .position(let place, let isSeeking) = $0 { (place, isSeeking) } else { nil } }
+    }
+
+    @Test func `the end of a film is a stop that was not requested`() async throws {
+        let cinema = try await Cinema()
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        view.currentPlaybackRate = 10
+        witness.also { call, view in if call == .prepared(code: nil) { #expect(code { try view.play() } == nil) } }
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.stop(false, code: nil))
+        #expect(witness.results == [.prepared(code: nil), .play(true, code: nil), .stop(false, code: nil)])
+        #expect(witness.calls.contains(.rate(10)) && view.currentPlaybackRate == 10)
+        #expect(try cinema.storage.content(cinema.key)?.position == 0, "the next play starts over")
+        #expect(code { try view.stop() } == -2101)
+        await cinema.end()
+    }
+
+    @Test func `a film that repeats starts over, and counts once`() async throws {
+        var policy = CallbackPolicy()
+        policy.expirationCount = 3
+        let cinema = try await Cinema(policy)
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        let section = KPSection()
+        (section.startTime, section.endTime) = (3, 5)
+        (view.playSection, view.repeatMode) = (section, .one)
+        witness.also { call, view in
+            if call == .prepared(code: nil) { #expect(code { try view.play() } == nil) }
+            // The second time around it ends.
+            if call == .play(false, code: nil) { view.repeatMode = .none }
+        }
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.stop(false, code: nil))
+        #expect(
+            witness.results == [
+                .prepared(code: nil), .play(true, code: nil), .play(false, code: nil), .stop(false, code: nil),
+            ])
+        #expect(
+            witness.calls.filter { if case .repeats = $0 { true } else { false } } == [.repeats(true), .repeats(false)])
+        let jumps = Self.jumps(witness.calls)
+        #expect(jumps.count == 2 && (4...5.1).contains(jumps[0].0) && (2.5...4).contains(jumps[1].0), "\(jumps)")
+        #expect(try cinema.countLeft == 2)
+        await cinema.end()
+    }
+
+    @Test func `the picture's place, size and mode follow the application`() async throws {
+        let cinema = try await Cinema()
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        view.frame = CGRect(x: 0, y: 0, width: 640, height: 640)
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.prepared(code: nil))
+        let whole = view.getVideoPosition()
+        #expect(whole.width == 640 && whole.height < 640 && whole.minX == 0)
+        #expect(code { try view.scroll(CGPoint(x: 10, y: 0)) } == -2102)
+        try view.zoom(UIPinchGestureRecognizer(scale: 2))
+        #expect(view.isZoomedIn && view.getZoomValue() == 2 && view.getVideoPosition().width == 1280)
+        try view.scroll(CGPoint(x: -20, y: 0))
+        try view.scrollStop()
+        #expect(view.getVideoPosition().minX == -340)
+        #expect(code { try view.zoom(UIPinchGestureRecognizer(scale: .nan)) } == -8613)
+        #expect(code { try view.zoom(nil) } == -8613)
+        view.scalingMode = .scaleFill
+        await witness.until(.mode(.scaleFill))
+        let calls = witness.calls.suffix(5)
+        #expect(
+            Array(calls) == [
+                .zoom(2), .zoom(2), .scroll(isScrolling: true), .scroll(isScrolling: false), .mode(.scaleFill),
+            ])
+        await cinema.end()
+    }
+}
