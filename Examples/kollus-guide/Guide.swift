@@ -32,6 +32,8 @@ enum Guide {
                kollus-guide deletion KEY...|--all|--cache
                kollus-guide events [URL...]
                kollus-guide errors URL
+               kollus-guide play KEY [--jump SECONDS] [--speed N] [--section A-B] [--silent]
+               kollus-guide bookmarks KEY [--add SECONDS TEXT | --remove SECONDS]
                kollus-guide short URL
         KOLLUS_KEY, KOLLUS_BUNDLE_ID and KOLLUS_EXPIRES (yyyy/MM/dd) are issued by the provider; the key is
         verified with the directory LECTURE_TRUST. LECTURE_STORE, LECTURE_CONFIG and LECTURE_DEVICE as for lecturectl.
@@ -44,8 +46,13 @@ enum Guide {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
         guard let name = words.first else { leave(64, usage) }
+        // Each line at once, also into a pipe.
+        setvbuf(stdout, nil, _IOLBF, 0)
         DispatchQueue.main.async { begin(name, Array(words.dropFirst())) }
-        DispatchQueue.main.asyncAfter(deadline: .now() + patience) { leave(75, "no end after \(patience) seconds") }
+        // A lecture may be longer.
+        if name != "play" {
+            DispatchQueue.main.asyncAfter(deadline: .now() + patience) { leave(75, "no end after \(patience) seconds") }
+        }
         // An iOS application has a running main queue; a command-line program runs it itself.
         dispatchMain()
     }
@@ -80,6 +87,8 @@ enum Guide {
         case "deletion" where !words.isEmpty: return Deletion(storage: storage)
         case "events": return EventLog(storage: storage)
         case "errors" where words.count == 1: return ErrorHandling(storage: storage)
+        case "play" where !words.isEmpty: return Playback(storage: storage)
+        case "bookmarks" where !words.isEmpty: return Bookmarks(storage: storage)
         default: return nil
         }
     }

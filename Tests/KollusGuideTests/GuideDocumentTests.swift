@@ -6,7 +6,8 @@ import Testing
 @Suite struct GuideDocumentTests {
     private static let catalogue = "Sources/KollusSDK/KollusSDK.docc"
     private static let chapters = [
-        "Preparation", "Download", "ListManagement", "Renewal", "Deletion", "Events", "ErrorHandling",
+        "Preparation", "Download", "ListManagement", "Renewal", "Deletion", "Events", "ErrorHandling", "Playback",
+        "Bookmarks",
     ]
 
     @Test(arguments: ["KollusSDK"] + chapters)
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: ["\(catalogue)/Migration.md", "docs/kollus-sdk.md"])
-    func `Every name of the storage half is in the table of names`(document: String) throws {
+    func `Every name of the iOS SDK is in the table of names`(document: String) throws {
         let text = try String(contentsOfFile: "\(Places.repository())/\(document)", encoding: .utf8)
         // The first column of the tables of names, taken from the headers of the iOS SDK, version 2.3.36.
         let listed = Set(text.split(separator: "\n").compactMap { $0.split(separator: "`").dropFirst().first })
@@ -64,5 +65,28 @@ import Testing
         contentIndex fileSize downloadSize downloadProgress downloaded downloadStopSize downloadedTime KollusBookmark
         KPSection SubTitleInfo Chapter ChapterDict KollusChat LogUtil UtilDelegate KollusCaption KollusPlayerType
         KollusContentType KollusPlayerContentMode KollusPlayerRepeatMode KollusBookmarkKind
+        initWithContentURL: initWithMediaContentKey: initWithContentIndex: storage contentURL content DRMDelegate
+        LMSDelegate bookmarkDelegate prepareToPlayWithMode:error: prepareToPlayWithError: playWithError: pauseWithError:
+        stopWithError: isOpened setSkipPlay currentPlaybackTime currentPlaybackRate maxPlaybackRate repeatMode
+        playSection isPreparedToPlay isPlaying isBuffering isSeeking playerType setNetworkTimeOut: setBufferingRatio:
+        changeBandWidth: setDecoder: setPauseOnForeground: lmsOffDownloadContent frame scalingMode playerContentFrame
+        scroll:error: scrollStopWithError: zoom:error: isScrolling isZoomedIn getVideoPosition getZoomValue
+        setDisableZoomOut: isAudioOnly screenConnectEnabled bookmarks bookmarkModifyEnabled addBookmark:value:error:
+        removeBookmark:error: nOfflineBookmarkUse nOfflineBookmarkDownload nOfflineBookmarkReadOnly setSubTitlePath:
+        setSubTitleSubPath: listSubTitle listSubTitleSub chapterInfo strCaptionStyle isThumbnailEnable isThumbnailSync
+        contentProviderKey contentProviderName intro nSecSkip seekable nSeekableEnd disablePlayRate muteOnStart
+        nRepeatStartTime nRepeatEndTime nPlaybackLimitDuration strPlaybackLimitMessage forceNScreen ignoreZero isLive
+        liveDuration kollusChat AIRateEnable setAIRate: audioBackgroundPlay disableBackgroundAudio debug customSkin
+        fpsCertURL fpsDrmURL proxyPort streamInfoList strVideoWaterMark nextEpisodeShowTime nextEpisodeCallbackParams
+        actionStatsUrl kollusPlayerView:prepareToPlayWithError: kollusPlayerView:play:error:
+        kollusPlayerView:pause:error: kollusPlayerView:buffering:prepared:error: kollusPlayerView:stop:error:
+        kollusPlayerView:position:error: kollusPlayerView:scroll:error: kollusPlayerView:zoom:error:
+        kollusPlayerView:naturalSize: kollusPlayerView:playerContentMode:error:
+        kollusPlayerView:playerContentFrame:error: kollusPlayerView:playbackRate:error: kollusPlayerView:repeat:error:
+        kollusPlayerView:enabledOutput:error: kollusPlayerView:unknownError: kollusPlayerView:framerate:
+        kollusPlayerView:lockedPlayer: kollusPlayerView:charset:caption: kollusPlayerView:charsetSub:captionSub:
+        kollusPlayerView:thumbnail:error: kollusPlayerView:mck: kollusPlayerView:height: kollusPlayerView:bitrate:
+        kollusPlayerView:request:json:error: kollusPlayerView:lmsData:resultJson: kollusPlayerView:lmsData:json:error:
+        kollusPlayerView:bookmark:enabled:error:
         """.split { $0.isWhitespace }.map(String.init)
 }
