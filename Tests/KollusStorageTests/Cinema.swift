@@ -17,16 +17,19 @@ final class Cinema: Sendable {
     ///   - policy: of its licence; nil for a film that needs none.
     ///   - lms: whether it has a channel for reports.
     ///   - extras: whether it has a description with chapters and bookmarks.
+    ///   - query: more parameters of its link; `SERVER` is the server's address.
     ///   - name: of the media.
     /// - Throws: `KollusError`, `LectureError`, ``ChildProcess/Failure``.
     init(
-        _ policy: CallbackPolicy? = nil, lms: Bool = false, extras: Bool = false, name: String = "durable-on-the-disk"
+        _ policy: CallbackPolicy? = nil, lms: Bool = false, extras: Bool = false, query: String = "",
+        name: String = "durable-on-the-disk"
     ) async throws {
         classroom = try await Classroom(lms ? ["--lms"] : [])
         storage = try classroom.started()
         if let policy { try await classroom.origin.set(policy: policy) }
         let link = try await classroom.origin.link(
-            key: name, extras: extras, licensed: policy == nil ? nil : "", lms: lms ? [""] : [])
+            key: name, extras: extras, licensed: policy == nil ? nil : "", lms: lms ? [""] : [],
+            query: query.replacingOccurrences(of: "SERVER", with: classroom.origin.http))
         let witness = Witness()
         storage.delegate = witness
         key = try await storage.load(link)
@@ -77,6 +80,7 @@ final class PlayerWitness: NSObject, Sendable {
         case exchange(kind: Int, keys: [String])
         case report(String, isTaken: Bool)
         case bookmarks([TimeInterval], isEditable: Bool)
+        case caption(String)
 
         /// Whether it is the result of a request, or the end.
         var isResult: Bool {
@@ -166,6 +170,12 @@ extension PlayerWitness: KollusPlayerDelegate {
     }
     func kollusPlayerView(_ view: KollusPlayerView, naturalSize: CGSize) { take(.size(naturalSize), view) }
     func kollusPlayerView(_ view: KollusPlayerView, mck: String) { take(.key(mck), view) }
+    func kollusPlayerView(
+        _ view: KollusPlayerView, charset: UnsafeMutablePointer<CChar>, caption: UnsafeMutablePointer<CChar>
+    ) {
+        #expect(unsafe String(cString: charset) == "UTF-8")
+        take(.caption(unsafe String(cString: caption)), view)
+    }
     func kollusPlayerView(
         _ view: KollusPlayerView, playerContentMode: KollusPlayerContentMode, error: (any Error)?
     ) { take(.mode(playerContentMode), view) }

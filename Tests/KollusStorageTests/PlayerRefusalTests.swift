@@ -49,9 +49,6 @@ struct PlayerRefusalTests {
         #expect(code { try view.prepareToPlay(withMode: .PlayerTypeKollus) } == -8621)
         view.mediaContentKey = ""
         #expect(code { try view.prepareToPlay(withMode: .PlayerTypeKollus) } == -8613)
-        let stream = try #require(KollusPlayerView(contentURL: cinema.classroom.media("64K-1")))
-        stream.storage = cinema.storage
-        #expect(code { try stream.prepareToPlay(withMode: .PlayerTypeKollus) } == -8637)
         await cinema.end()
         view.mediaContentKey = cinema.key
         #expect(code { try view.prepareToPlay(withMode: .PlayerTypeKollus) } == -8661)

@@ -42,6 +42,7 @@ struct PlayerTests {
         await witness.until(.play(true, code: nil))
         try view.play()
         await witness.until { $0.filter { $0 == .play(true, code: nil) }.count == 2 }
+        await witness.until(.caption("Limits"))
         try view.pause()
         await witness.until(.pause(true, code: nil))
         #expect(view.isPreparedToPlay && !view.isPlaying)
@@ -56,6 +57,54 @@ struct PlayerTests {
         await cinema.end()
         await settle()
         #expect(witness.results.count == 5)
+    }
+
+    @Test func `bookmarks are set and removed while it plays, and delivered afterwards`() async throws {
+        let cinema = try await Cinema(extras: true, query: "set.bookmark_url=SERVER/bookmarks")
+        let witness = PlayerWitness()
+        let view = try cinema.view(witness)
+        #expect(code { try view.addBookmark(1, value: "early") } == -2101)
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.prepared(code: nil))
+        #expect(witness.calls.contains(.bookmarks([30, 95], isEditable: true)) && view.bookmarkModifyEnabled)
+        func bookmarks() -> [String] {
+            (view.bookmarks as? [KollusBookmark] ?? []).map { "\($0.position) \($0.value ?? $0.title ?? "")" }
+        }
+        try view.addBookmark(12.5, value: "the proof")
+        try view.addBookmark(12.5, value: "the whole proof")
+        try view.removeBookmark(95)
+        // The teacher's stays, and one that is not there is no error.
+        try view.removeBookmark(30)
+        try view.removeBookmark(31)
+        #expect(bookmarks() == ["12.5 the whole proof", "30.0 Definition"])
+        #expect(code { try view.addBookmark(-1, value: "x") } == -8613)
+        try view.stop()
+        await witness.until(.stop(true, code: nil))
+        let other = Witness()
+        cinema.storage.delegate = other
+        cinema.storage.sendStoredLms()
+        #expect(await other.wait { $0.contains { if case .sent = $0 { true } else { false } } })
+        #expect(try await cinema.classroom.origin.bookmarkChanges() == 2)
+        await cinema.end()
+    }
+
+    @Test func `a stream plays by its URL`() async throws {
+        let cinema = try await Cinema()
+        let witness = PlayerWitness()
+        let link = try await cinema.classroom.origin.link(key: "ranges-and-resuming")
+        let view = try #require(KollusPlayerView(contentURL: link))
+        view.storage = cinema.storage
+        (view.surface, view.engineOptions) = (.none, ["ao": "null"])
+        (view.delegate, view.drmDelegate, view.lmsDelegate) = (witness, witness, witness)
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.prepared(code: nil))
+        #expect(witness.calls.contains(.key("ranges-and-resuming")) && view.content == nil)
+        try view.play()
+        await witness.until(.play(true, code: nil))
+        try view.stop()
+        await witness.until(.stop(true, code: nil))
+        #expect(cinema.storage.contents().count == 1)
+        await cinema.end()
     }
 
     @Test func `requests made at once have their results in order`() async throws {

@@ -106,7 +106,8 @@ public protocol KollusPlayerDelegate: NSObjectProtocol {
     func kollusPlayerView(_ kollusPlayerView: KollusPlayerView!, lockedPlayer playerType: KollusPlayerType)
     /// As above.
     func kollusPlayerView(_ kollusPlayerView: KollusPlayerView, lockedPlayer playerType: KollusPlayerType)
-    /// A caption to show. Not called: the player shows subtitles itself.
+    /// The caption that is shown, in UTF-8; empty when it ends. The player shows it itself. The pointers are valid
+    /// during the call.
     func kollusPlayerView(
         _ kollusPlayerView: KollusPlayerView!,
         charset: UnsafeMutablePointer<CChar>!, caption: UnsafeMutablePointer<CChar>!

@@ -204,18 +204,23 @@ extension KollusPlayerView {
     /// - Parameter bHW: true for hardware where libmpv considers it safe.
     public func setDecoder(_ bHW: Bool) { core[\.usesHardware] = bHW }
 
-    /// The text of a watermark: none, since descriptions do not have it.
-    public var strVideoWaterMark: String! { "" }
-    /// How opaque it is: 0, see ``strVideoWaterMark``.
-    public var nVideoWaterMarkAlpha: Int { 0 }
-    /// Its size: 0, see ``strVideoWaterMark``.
-    public var nVideoWaterMarkFontSize: Int { 0 }
-    /// Its colour: none, see ``strVideoWaterMark``.
-    public var strVideoWaterMarkFontColor: String! { "" }
-    /// For how many seconds it is shown: 0, see ``strVideoWaterMark``.
-    public var nVideoWaterMarkShowTime: Int { 0 }
-    /// For how many seconds it is hidden: 0, see ``strVideoWaterMark``.
-    public var nVideoWaterMarkHideTime: Int { 0 }
+    private var watermark: ContentOutline.Watermark? { core.status.outline?.watermark }
+
+    /// The text of the watermark, which the player draws over the picture; empty without one, and before the
+    /// preparation.
+    public var strVideoWaterMark: String! { watermark?.text ?? "" }
+    /// How opaque it is, 0 to 100.
+    public var nVideoWaterMarkAlpha: Int { watermark.map { Int(($0.opacity * 100).rounded()) } ?? 0 }
+    /// Its size in pixels of a picture that is 720 high.
+    public var nVideoWaterMarkFontSize: Int { watermark?.fontSize ?? 0 }
+    /// Its colour, `RRGGBB`.
+    public var strVideoWaterMarkFontColor: String! {
+        watermark.map { String(String($0.color | 0x100_0000, radix: 16, uppercase: true).dropFirst()) } ?? ""
+    }
+    /// For how many seconds it is shown.
+    public var nVideoWaterMarkShowTime: Int { watermark.map { Int($0.showTime / .seconds(1)) } ?? 0 }
+    /// For how many seconds it is hidden then.
+    public var nVideoWaterMarkHideTime: Int { watermark.map { Int($0.hideTime / .seconds(1)) } ?? 0 }
     /// Whether the sound has a watermark: no. Of older versions.
     public var isWaterMark: Bool { false }
 

@@ -25,7 +25,11 @@ final class PlayerEngine: VideoEngine {
         }
     }
 
-    func load(_ media: any MediaSource, from start: Duration) { mpv.load(media, from: start) }
+    func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration) {
+        mpv.load(media, subtitles: subtitles, from: start)
+    }
+
+    func show(_ overlay: TextOverlay?) { mpv.show(overlay) }
     func setPaused(_ isPaused: Bool) { mpv.setPaused(isPaused) }
     func seek(to position: Duration) { mpv.seek(to: position) }
     func setRate(_ rate: Double) { mpv.setRate(rate) }

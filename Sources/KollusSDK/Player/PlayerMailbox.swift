@@ -19,6 +19,7 @@ enum PlayerDelivery: Sendable {
     case repeats(Bool)
     case unknownError(KollusError)
     case frameRate(Int32)
+    case caption(String)
     case thumbnail
     case mediaContentKey(String)
     case exchange(KollusExchange)
@@ -202,6 +203,20 @@ final class PlayerMailbox: @unchecked Sendable {
         case .frameRate(let rate):
             delegate.kollusPlayerView(some, framerate: rate)
             delegate.kollusPlayerView(view, framerate: rate)
+        case .caption(let text):
+            var (set, bytes) = (Array("UTF-8".utf8CString), Array(text.utf8CString))
+            unsafe set.withUnsafeMutableBufferPointer { set in
+                unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+                    // Arrays of C strings are never empty.
+                    guard let charset = unsafe set.baseAddress, let caption = unsafe bytes.baseAddress else { return }
+                    let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (
+                        charset, caption
+                    )
+                    unsafe delegate.kollusPlayerView(some, charset: some1, caption: some2)
+                    unsafe delegate.kollusPlayerView(view, charset: charset, caption: caption)
+                    unsafe delegate.kollusPlayerView(view, charset: some1, caption: some2)
+                }
+            }
         case .thumbnail:
             delegate.kollusPlayerView(some, thumbnail: true, error: none)
             delegate.kollusPlayerView(view, thumbnail: true, error: none)

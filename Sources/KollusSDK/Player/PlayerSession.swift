@@ -55,6 +55,7 @@ final class PlayerSession: Sendable {
                 // Not a part of the play: a server may take long, and what is not sent is stored.
                 Task {
                     await reports?.end()
+                    await bookmarks?.syncIfChanged()
                     storage.players.remove(self)
                 }
             }
@@ -273,6 +274,8 @@ final class PlayerSession: Sendable {
         switch event {
         case .state(let shown): show(shown)
         case .trouble(let error): post(.unknownError(KollusError(error)))
+        case .caption(let text): post(.caption(text))
+        case .opened(let key, _) where plan.source.key == nil: post(.mediaContentKey(key.text))
         // The engine's own events were first.
         default: break
         }

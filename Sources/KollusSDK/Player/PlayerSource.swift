@@ -11,13 +11,12 @@ enum PlayerSource: Sendable {
 
     /// The content of the application's settings.
     ///
-    /// - Throws: −2109 when there is none, −8613, −8621, and for a stream −8637.
+    /// - Throws: −2109 when there is none, −8613, −8621.
     init(_ settings: PlayerSettings, _ storage: StorageCore) throws {
         if let text = settings.mediaContentKey {
             self = .lecture(try StorageCore.key(text))
         } else if let url = settings.contentURL, !url.isEmpty {
             self = .stream(url)
-            throw Self.unsupported
         } else if let index = settings.contentIndex {
             guard let content = try storage.contents().first(where: { $0.contentIndex == index }) else {
                 throw KollusError(.ERROR_NOT_FOUND_ID, detail: "\(index)")
@@ -28,18 +27,14 @@ enum PlayerSource: Sendable {
         }
     }
 
-    private static var unsupported: KollusError { KollusError(.ERROR_NO_USE_CONTENT_URL, detail: "contentURL") }
-
     /// The key of a downloaded content.
     var key: ContentKey? { if case .lecture(let key) = self { key } else { nil } }
 
     /// Makes the library's player.
-    ///
-    /// - Throws: −8637 for a stream.
-    func player(_ manager: LectureManager, _ engine: any VideoEngine, _ options: PlayerOptions) throws -> Player {
+    func player(_ manager: LectureManager, _ engine: any VideoEngine, _ options: PlayerOptions) -> Player {
         switch self {
-        case .lecture(let key): Player(manager, key, engine: engine, options: options)
-        case .stream: throw Self.unsupported
+        case .lecture(let key): Player(manager, .lecture(key), engine: engine, options: options)
+        case .stream(let url): Player(manager, .stream(url), engine: engine, options: options)
         }
     }
 }

@@ -27,6 +27,13 @@ extension LectureManager {
         public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
 
         init(_ core: StoreCore, _ reports: Reports) { (self.core, self.reports) = (core, reports) }
+
+        /// Runs a query or a request on the core queue and waits for it. Must not be called on that queue.
+        package nonisolated func wait<Result: Sendable>(
+            _ body: @Sendable (isolated LectureManager.Bookmarks) throws -> Result
+        ) rethrows -> Result {
+            try core.wait { try assumeIsolated { try body($0) } }
+        }
     }
 }
 
