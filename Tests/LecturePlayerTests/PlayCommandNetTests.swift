@@ -154,6 +154,12 @@ struct PlayCommandNetTests {
         }
         let list = try await home("--json", "list")
         #expect(list.text.split(separator: "\n").count == 1)
+        // Also where nothing was ever downloaded.
+        let fresh = try await home.start(
+            ["play", "--store", home.directory.file("fresh"), "\(media)/durable-on-the-disk.mp4"]
+                + ["--no-video", "--audio-output", "null", "--section", "1-2"]
+        ).ending()
+        #expect(fresh.status == 0, "\(fresh.errorText)")
         let folder = try await home("play", "kollus://list?folder=a", "--no-video")
         #expect(folder.status == 64, "\(folder.errorText)")
         let key = try await home("play", "film", "--stream", "--no-video")

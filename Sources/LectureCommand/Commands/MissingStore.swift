@@ -12,6 +12,7 @@ enum MissingStore {
     private static let contented: Set<[String]> = [
         ["list"], ["status"], ["pause"], ["resume"], ["cancel"], ["remove"], ["verify"], ["licence", "list"],
         ["licence", "renew"], ["licence", "pending"], ["lms", "list"], ["lms", "send"], ["lms", "retry"],
+        ["bookmark", "sync"],
     ]
 
     /// Whether a command may create a store.
@@ -21,7 +22,12 @@ enum MissingStore {
     ///   - directory: the store's directory, where a rebuild needs media.
     /// - Returns: whether it may.
     static func mayMake(_ command: ParsedCommand, in directory: String) -> Bool {
-        making.contains(command.path) || (command.path == rebuild && hasMedia(directory))
+        making.contains(command.path) || (command.path == rebuild && hasMedia(directory)) || isStream(command)
+    }
+
+    /// A stream needs a cache and a place for reports.
+    private static func isStream(_ command: ParsedCommand) -> Bool {
+        command.path == ["play"] && command.arguments.first?.contains("://") == true
     }
 
     private static func hasMedia(_ directory: String) -> Bool {
