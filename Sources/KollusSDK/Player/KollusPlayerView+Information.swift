@@ -1,4 +1,5 @@
 public import Foundation
+import LectureKit
 
 // MARK: Spellings
 

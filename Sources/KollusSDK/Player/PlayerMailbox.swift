@@ -208,7 +208,7 @@ final class PlayerMailbox: @unchecked Sendable {
             unsafe set.withUnsafeMutableBufferPointer { set in
                 unsafe bytes.withUnsafeMutableBufferPointer { bytes in
                     // Arrays of C strings are never empty.
-                    guard let charset = unsafe set.baseAddress, let caption = unsafe bytes.baseAddress else { return }
+                    guard let charset = set.baseAddress, let caption = bytes.baseAddress else { return }
                     let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (
                         charset, caption
                     )

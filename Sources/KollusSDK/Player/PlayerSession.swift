@@ -134,7 +134,7 @@ final class PlayerSession: Sendable {
         if state.withLock({ $0.isEnding }) { throw KollusError(.CONTENT_NOT_PREPARED) }
         let mpv = try MpvEngine(plan.engine(title: title, picture: core.picture, repeats: repeats))
         let engine = PlayerEngine(mpv) { [weak self] event, engine in self?.watch(event, engine) }
-        let player = try plan.source.player(manager, engine, plan.options)
+        let player = plan.source.player(manager, engine, plan.options)
         state.withLock { state in
             (state.player, state.engine) = (player, engine)
             if state.isEnding { player.stop() }
