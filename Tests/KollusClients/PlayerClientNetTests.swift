@@ -39,7 +39,8 @@ struct PlayerClientNetTests {
         let academy = try await Academy.open(["--lms"])
         let storage = try academy.storage()
         let key = "durable-on-the-disk"
-        try await academy.sandbox.set(policyJSON: #"{"check_abuse": 1, "offline_bookmark": {"download": 2, "readonly": 0}}"#)
+        try await academy.sandbox.set(
+            policyJSON: #"{"check_abuse": 1, "offline_bookmark": {"download": 2, "readonly": 0}}"#)
         let link = try await academy.sandbox.link(key: key, extras: true, licensed: "", lms: [""])
         let downloads = storage.events
         try storage.downloadContent(try await storage.load(link))

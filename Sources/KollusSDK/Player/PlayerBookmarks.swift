@@ -38,9 +38,8 @@ struct PlayerBookmarks: Sendable {
 
     /// Delivers what was changed, and takes over what the server has. What cannot be delivered waits in the store.
     func syncIfChanged() async {
-        guard let list = try? await manager.bookmarks.list(of: key, user: user), list.contains(where: \.isWaiting) else {
-            return
-        }
+        let list = try? await manager.bookmarks.list(of: key, user: user)
+        guard list?.contains(where: \.isWaiting) == true else { return }
         _ = try? await manager.bookmarks.sync(key, user: user)
     }
 }

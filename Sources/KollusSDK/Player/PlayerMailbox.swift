@@ -203,20 +203,7 @@ final class PlayerMailbox: @unchecked Sendable {
         case .frameRate(let rate):
             delegate.kollusPlayerView(some, framerate: rate)
             delegate.kollusPlayerView(view, framerate: rate)
-        case .caption(let text):
-            var (set, bytes) = (Array("UTF-8".utf8CString), Array(text.utf8CString))
-            unsafe set.withUnsafeMutableBufferPointer { set in
-                unsafe bytes.withUnsafeMutableBufferPointer { bytes in
-                    // Arrays of C strings are never empty.
-                    guard let charset = set.baseAddress, let caption = bytes.baseAddress else { return }
-                    let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (
-                        charset, caption
-                    )
-                    unsafe delegate.kollusPlayerView(some, charset: some1, caption: some2)
-                    unsafe delegate.kollusPlayerView(view, charset: charset, caption: caption)
-                    unsafe delegate.kollusPlayerView(view, charset: some1, caption: some2)
-                }
-            }
+        case .caption(let text): inform(caption: text, delegate, view)
         case .thumbnail:
             delegate.kollusPlayerView(some, thumbnail: true, error: none)
             delegate.kollusPlayerView(view, thumbnail: true, error: none)
@@ -226,6 +213,25 @@ final class PlayerMailbox: @unchecked Sendable {
             delegate.kollusPlayerView(view, mck: key)
             delegate.kollusPlayerView(view, mck: optional)
         case .prepared, .play, .pause, .stop, .unknownError, .exchange, .report, .bookmarks: break
+        }
+    }
+
+    /// A caption as C strings, which are valid during the call.
+    private func inform(
+        caption text: String, _ delegate: any KollusPlayerDelegate, _ view: KollusPlayerView
+    ) {
+        var (set, bytes) = (Array("UTF-8".utf8CString), Array(text.utf8CString))
+        unsafe set.withUnsafeMutableBufferPointer { set in
+            unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+                // Arrays of C strings are never empty.
+                guard let charset = set.baseAddress, let caption = bytes.baseAddress else { return }
+                let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (
+                    charset, caption
+                )
+                unsafe delegate.kollusPlayerView(view as KollusPlayerView?, charset: some1, caption: some2)
+                unsafe delegate.kollusPlayerView(view, charset: charset, caption: caption)
+                unsafe delegate.kollusPlayerView(view, charset: some1, caption: some2)
+            }
         }
     }
 }
