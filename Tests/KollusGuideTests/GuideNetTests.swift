@@ -49,7 +49,10 @@ import Testing
         #expect(try await scene.run(["preparation"], ["LECTURE_BUNDLE_ID": "com.example.other"]).status == 0)
         // An Info.plist beside the program, as the message says; the environment overrides it.
         let program = scene.home.file("kollus-guide")
-        try FileManager.default.copyItem(atPath: Places.builtProduct("kollus-guide"), toPath: program)
+        // By another program: a file that is open for writing here is so in every process that starts meanwhile, and
+        // cannot be run as long as one of them has it.
+        let copied = try await ChildProcess.run("/bin/cp", [Places.builtProduct("kollus-guide"), program])
+        #expect(copied.status == 0, "\(copied.all)")
         let list = try PropertyListSerialization.data(
             fromPropertyList: ["CFBundleIdentifier": "com.example.academy"], format: .xml, options: 0)
         try list.write(to: URL(filePath: scene.home.file("Info.plist")))
