@@ -77,6 +77,10 @@ struct GuidePlayerNetTests {
         let list = ending.lines.dropFirst()
         #expect(ending.lines.first?.hasPrefix("bookmarks can") == true)
         #expect(list == ["30 s, index: Definition", "95 s, learner: Ask about this"], "\(ending.all)")
+        let added = try await scene("bookmarks", key, "--add", "12", "the proof")
+        #expect(added.status == 0 && added.lines.contains("12 s, learner: the proof"), "\(added.all)")
+        let removed = try await scene("bookmarks", key, "--remove", "12")
+        #expect(removed.status == 0 && removed.lines.suffix(2) == list.suffix(2), "\(removed.all)")
         await scene.sandbox.stop()
     }
 }
