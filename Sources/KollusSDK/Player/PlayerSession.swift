@@ -26,6 +26,8 @@ final class PlayerSession: Sendable {
         var isReplaced = false
         var isOver = false
         var task: Task<Void, Never>?
+        /// What is played, once it is open.
+        var key: ContentKey?
         /// What the engine has reported.
         var media = PlayedMedia()
     }
@@ -275,7 +277,9 @@ final class PlayerSession: Sendable {
         case .state(let shown): show(shown)
         case .trouble(let error): post(.unknownError(KollusError(error)))
         case .caption(let text): post(.caption(text))
-        case .opened(let key, _) where plan.source.key == nil: post(.mediaContentKey(key.text))
+        case .opened(let key, _) where plan.source.key == nil:
+            state.withLock { $0.key = key }
+            post(.mediaContentKey(key.text))
         // The engine's own events were first.
         default: break
         }
@@ -301,7 +305,7 @@ final class PlayerSession: Sendable {
 
     /// Something that the storage reports, if it is about this content.
     func take(_ event: KollusEvent) {
-        guard let key = plan.source.key?.text else { return }
+        guard let key = (plan.source.key ?? state.withLock { $0.key })?.text else { return }
         switch event {
         case .licenceExchange(let exchange) where exchange.keys.contains(key): post(.exchange(exchange))
         case .reportsExchanged(let exchange):
