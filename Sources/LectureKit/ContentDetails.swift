@@ -85,6 +85,14 @@ public struct ContentOutline: Sendable, Hashable {
         public var showTime: Duration
         /// How long it is hidden then; zero shows it always.
         public var hideTime: Duration
+
+        /// Creates a watermark.
+        public init(
+            text: String, opacity: Double, fontSize: Int, color: UInt32, showTime: Duration, hideTime: Duration
+        ) {
+            (self.text, self.opacity, self.fontSize) = (text, opacity, fontSize)
+            (self.color, self.showTime, self.hideTime) = (color, showTime, hideTime)
+        }
     }
 
     /// Subtitle files, in their order.

@@ -20,8 +20,8 @@ protocol PlayedLecture: MediaSource {
     func resumePoint() async throws -> Duration?
     /// Its subtitles.
     func subtitles() async throws -> [PlayerSubtitle]
-    /// The text over its picture; nil without one.
-    func watermark() async throws -> ContentOutline.Watermark?
+    /// What its description lists.
+    func outline() async throws -> ContentOutline
     /// What its licence says now; nil when it needs none.
     func licence() async throws -> LicenceStatus?
     /// Counts the play.
@@ -61,9 +61,7 @@ struct KeptLecture: PlayedLecture {
         }
     }
 
-    func watermark() async throws -> ContentOutline.Watermark? {
-        try await manager.contents.outline(of: key).watermark
-    }
+    func outline() async throws -> ContentOutline { try await manager.contents.outline(of: key) }
 
     func start() async throws { try await play.start() }
 
@@ -102,7 +100,7 @@ struct StreamedLecture: PlayedLecture {
     func resumePoint() async throws -> Duration? { try await manager.contents.details(of: key)?.resumePoint }
 
     func subtitles() async throws -> [PlayerSubtitle] { [] }
-    func watermark() async throws -> ContentOutline.Watermark? { stream.outline.watermark }
+    func outline() async throws -> ContentOutline { stream.outline }
 
     // What is streamed needs no licence here: its server has permitted it by sending it.
     func licence() async throws -> LicenceStatus? { nil }

@@ -21,6 +21,12 @@ public struct PlayerOptions: Sendable, Hashable {
     /// Creates the default options.
     public init() {}
 
+    /// The chapters of a lecture in the language of the subtitles, else in the first one that it has.
+    func chapters(of outline: ContentOutline) -> [PlayerChapter] {
+        let chosen = outline.chapters.first { $0.language == subtitleLanguage } ?? outline.chapters.first
+        return (chosen?.items ?? []).map { PlayerChapter(start: .seconds($0.position), title: $0.value) }
+    }
+
     /// The subtitles of a lecture, with those that are shown.
     func chosen(of all: [PlayerSubtitle]) -> [PlayerSubtitle] {
         var all = all

@@ -20,7 +20,7 @@ actor PlayerRun {
 
     /// What is in the picture beside the lecture, and how much is buffered.
     private struct Picture {
-        var subtitles: [PlayerSubtitle] = []
+        var tracks = PlayerTracks()
         var watermark: WatermarkSchedule?
         /// What was drawn last.
         var mark: TextOverlay?
@@ -99,7 +99,7 @@ actor PlayerRun {
         case .judge: asking = Task { await judge() }
         case .load(let start):
             guard let lecture else { return }
-            engine.load(lecture, subtitles: picture.subtitles, from: start)
+            engine.load(lecture, with: picture.tracks, from: start)
         case .count: asking = Task { await count() }
         case .setPaused(let isPaused): engine.setPaused(isPaused)
         case .seek(let place): engine.seek(to: place)
@@ -117,8 +117,10 @@ actor PlayerRun {
         do {
             let lecture = try await open()
             self.lecture = lecture
-            picture.subtitles = options.chosen(of: try await lecture.subtitles())
-            picture.watermark = try await lecture.watermark().map { WatermarkSchedule($0) }
+            let outline = try await lecture.outline()
+            picture.tracks.subtitles = options.chosen(of: try await lecture.subtitles())
+            picture.tracks.chapters = options.chapters(of: outline)
+            picture.watermark = outline.watermark.map { WatermarkSchedule($0) }
             report.yield(.opened(lecture.key, title: lecture.title))
             let start = try await lecture.resumePoint() ?? .zero
             let licence = try await lecture.licence()

@@ -12,9 +12,9 @@ public protocol VideoEngine: Sendable {
     ///
     /// - Parameters:
     ///   - media: its bytes, which may be read from any thread.
-    ///   - subtitles: its subtitles.
+    ///   - tracks: its subtitles and chapters.
     ///   - start: where to begin.
-    func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration)
+    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration)
 
     /// Draws a text over the picture.
     ///
@@ -68,6 +68,28 @@ public enum VideoEvent: Sendable, Hashable {
     case closed
     /// It cannot go on.
     case failed(LectureError)
+}
+
+/// What belongs to a lecture beside its media.
+public struct PlayerTracks: Sendable, Hashable {
+    /// Its subtitles.
+    public var subtitles: [PlayerSubtitle] = []
+    /// Its chapters, by position.
+    public var chapters: [PlayerChapter] = []
+
+    /// Creates nothing.
+    public init() {}
+}
+
+/// A chapter of a lecture.
+public struct PlayerChapter: Sendable, Hashable {
+    /// Where it begins.
+    public var start: Duration
+    /// Its title.
+    public var title: String
+
+    /// Creates a chapter.
+    public init(start: Duration, title: String) { (self.start, self.title) = (start, title) }
 }
 
 /// Subtitles of a lecture, as a video engine shows them.

@@ -233,6 +233,49 @@ struct PlayerNetTests {
         await cinema.end()
     }
 
+    @Test func `chapters of the description are the engine's`() async throws {
+        let cinema = try await Cinema()
+        let link = try await cinema.sandbox.link(key: "ranges-and-resuming", extras: true)
+        var options = MpvOptions()
+        (options.surface, options.more) = (.none, ["ao": "null"])
+        for language in ["en", nil] as [String?] {
+            let engine = try MpvEngine(options)
+            var playing = PlayerOptions()
+            playing.subtitleLanguage = language
+            let player = Player(cinema.manager, .stream(link), engine: engine, options: playing)
+            var events = player.events.makeAsyncIterator()
+            player.prepare()
+            #expect(await wait(&events) { $0 == .state(.prepared) } != nil)
+            #expect(engine.number("chapters") == 3)
+            #expect(engine.number("chapter-list/1/time") == 200)
+            player.stop()
+            #expect(await player.ending() == .stopped)
+        }
+        await cinema.end()
+    }
+
+    @Test func `a title of a chapter is text`() {
+        let chapters = [
+            PlayerChapter(start: .zero, title: "a=b;c#d\\e\nf"),
+            PlayerChapter(start: .milliseconds(1500), title: "끝"),
+        ]
+        #expect(
+            ChapterFile.text(chapters) == """
+                ;FFMETADATA1
+                [CHAPTER]
+                TIMEBASE=1/1000
+                START=0
+                END=1500
+                title=a\\=b\\;c\\#d\\\\e f
+                [CHAPTER]
+                TIMEBASE=1/1000
+                START=1500
+                END=1500
+                title=끝
+
+                """)
+    }
+
     @Test func `a stream plays through the cache, is reported to its channels, and registers nothing`() async throws {
         let cinema = try await Cinema()
         let link = try await cinema.sandbox.link(key: "ranges-and-resuming", user: "lee", lms: ["one"])
@@ -282,6 +325,37 @@ struct PlayerNetTests {
         #expect((8001...8099).contains(-error.code.number), "\(error.message)")
         let rows = try await cinema.manager.reports.list().rows
         #expect(rows.last?.values.contains(#""PLAY_STATUS":"stop""#) == true)
+        await cinema.end()
+    }
+
+    @Test func `media that is short, cut off or no media ends as it should`() async throws {
+        let cinema = try await Cinema()
+        let web = cinema.directory.file("web")
+        try FileManager.default.createDirectory(atPath: web, withIntermediateDirectories: true)
+        let film = try Data(
+            contentsOf: URL(filePath: "\(Places.repository())/Tools/lecture-sandbox/Fixtures/durable-on-the-disk.mp4"))
+        let files: [(name: String, bytes: Data, code: LectureError.Code?)] = [
+            ("second.wav", Tone.file(seconds: 1), nil),
+            // It says that it is longer than it is.
+            ("cut.wav", Tone.file(seconds: 3).prefix(200_000), nil),
+            ("head.mp4", film.prefix(1000), .mediaUnsupported),
+            ("text.mp4", Data("not a film\n".utf8), .mediaUnsupported),
+            ("empty.mp4", Data(), .mediaUnsupported),
+            ("noise.mp4", Data((0..<100_000).map { UInt8($0 &* 2_654_435_761 >> 7 & 0xFF) }), .mediaUnsupported),
+        ]
+        for file in files { try file.bytes.write(to: URL(filePath: "\(web)/\(file.name)")) }
+        let nginx = try await NginxOrigin.start(serving: web)
+        for file in files {
+            let player = try cinema.player(of: .stream("\(nginx.http)/\(file.name)"))
+            player.play()
+            let ending = await player.ending()
+            switch (ending, file.code) {
+            case (.finished, nil): break
+            case (.failed(let error), let code?): #expect(error.code == code, "\(file.name): \(error.message)")
+            default: Issue.record("\(file.name): \(ending)")
+            }
+        }
+        await nginx.stop()
         await cinema.end()
     }
 

@@ -25,8 +25,8 @@ final class PlayerEngine: VideoEngine {
         }
     }
 
-    func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration) {
-        mpv.load(media, subtitles: subtitles, from: start)
+    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
+        mpv.load(media, with: tracks, from: start)
     }
 
     func show(_ overlay: TextOverlay?) { mpv.show(overlay) }

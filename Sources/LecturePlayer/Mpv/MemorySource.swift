@@ -39,3 +39,30 @@ enum AdvancedSubstation {
         return digits.count < 2 ? "0\(digits)" : digits
     }
 }
+
+/// Chapters in the form of FFmpeg's metadata files, which libmpv reads.
+enum ChapterFile {
+    /// The file; a chapter ends where the next one begins.
+    static func text(_ chapters: [PlayerChapter]) -> String {
+        var text = ";FFMETADATA1\n"
+        for (number, chapter) in chapters.enumerated() {
+            let start = chapter.start.milliseconds
+            let next = number + 1 < chapters.count ? chapters[number + 1].start.milliseconds : start
+            text += "[CHAPTER]\nTIMEBASE=1/1000\nSTART=\(start)\nEND=\(max(start, next))\n"
+            text += "title=\(escaped(chapter.title))\n"
+        }
+        return text
+    }
+
+    /// What separates values is written with a backslash (ffmpeg-formats, "Metadata").
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "=", ";", "#", "\\": escaped += "\\\(character)"
+            default: escaped.unicodeScalars.append(character.value < 0x20 ? " " : character)
+            }
+        }
+        return escaped
+    }
+}

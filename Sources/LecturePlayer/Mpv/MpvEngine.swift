@@ -111,9 +111,9 @@ public final class MpvEngine: VideoEngine {
         return settings + options.more.sorted { $0.key < $1.key }
     }
 
-    /// Opens media, paused; see ``VideoEngine/load(_:subtitles:from:)``.
-    public func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration) {
-        player.load(media, subtitles: subtitles, from: start)
+    /// Opens media, paused; see ``VideoEngine/load(_:with:from:)``.
+    public func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
+        player.load(media, with: tracks, from: start)
     }
 
     /// Draws a text over the picture, or removes it.

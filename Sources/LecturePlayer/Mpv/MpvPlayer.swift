@@ -52,7 +52,7 @@ import LectureKit
     /// Nil once it is destroyed.
     private let handle: Monitor<Handle?>
     private let window = Monitor<MediaWindow?>(nil)
-    private let subtitles = Monitor<[PlayerSubtitle]>([])
+    private let tracks = Monitor(PlayerTracks())
     private let report: AsyncStream<VideoEvent>.Continuation
     private let whenOpen: [[String]]
 
@@ -97,8 +97,8 @@ import LectureKit
     }
 
     /// Opens media, paused.
-    func load(_ media: any MediaSource, subtitles: [PlayerSubtitle], from start: Duration) {
-        self.subtitles.withLock { $0 = subtitles }
+    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
+        self.tracks.withLock { $0 = tracks }
         let window = MediaWindow(media)
         self.window.withLock { $0 = window }
         let added = handle.withLock { handle -> Int32? in
@@ -107,8 +107,9 @@ import LectureKit
             return unsafe library.addStream(handle.pointer, "lecture", context, openStream)
         }
         if let added, added < 0 { return report(.failed(failure(added))) }
+        if !tracks.chapters.isEmpty { run(["set", "chapters-file", Self.chapters]) }
         if start > .zero { run(["set", "start", Self.text(start)]) }
-        run(["loadfile", "lecture://media"])
+        run(["loadfile", Self.media])
     }
 
     /// Runs a command, without waiting for it.
@@ -149,25 +150,33 @@ import LectureKit
 
     // MARK: Streams
 
+    private static let media = "lecture://media"
+    private static let chapters = "lecture://chapters"
     private static let subtitle = "lecture://subtitle/"
+
+    /// A small file that belongs to the lecture.
+    private func file(_ name: String) -> [UInt8]? {
+        tracks.withLock { tracks in
+            if name == Self.chapters { return Array(ChapterFile.text(tracks.chapters).utf8) }
+            guard name.hasPrefix(Self.subtitle), let number = Int(name.dropFirst(Self.subtitle.count)),
+                tracks.subtitles.indices.contains(number)
+            else { return nil }
+            return tracks.subtitles[number].bytes
+        }
+    }
 
     /// Adds the subtitles to media that is open.
     private func addSubtitles() {
-        for (number, subtitle) in subtitles.withLock(\.self).enumerated() {
+        for (number, subtitle) in tracks.withLock(\.subtitles).enumerated() {
             let flag = subtitle.isShown ? "select" : "auto"
             run(["sub-add", "\(Self.subtitle)\(number)", flag, subtitle.name, subtitle.language])
         }
     }
 
-    /// Opens the media, or subtitles by their number, for libmpv.
+    /// Opens the media, its chapters, or subtitles by their number, for libmpv.
     fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
-        let number = name.hasPrefix(Self.subtitle) ? Int(name.dropFirst(Self.subtitle.count)) : nil
-        let file = number.flatMap { number in
-            subtitles.withLock {
-                $0.indices.contains(number) ? MediaWindow(MemorySource(bytes: $0[number].bytes)) : nil
-            }
-        }
-        guard let window = number == nil ? window.withLock(\.self) : file else {
+        let small = file(name).map { MediaWindow(MemorySource(bytes: $0)) }
+        guard let window = name == Self.media ? window.withLock(\.self) : small else {
             return MPV_ERROR_LOADING_FAILED.rawValue
         }
         unsafe info.pointee.cookie = unsafe Unmanaged.passRetained(window).toOpaque()
