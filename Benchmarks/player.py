@@ -6,8 +6,9 @@ mpv: 1080p at 30 pictures a second, H.264. Each round measures every player in t
 result.
 
   Benchmarks/player.py [--rounds 7] [--seconds 20] [--dir DIR]
+  Benchmarks/player.py --memory [--seconds 120]    resident memory of a ten-hour lecture, sealed, at ten times its speed
 """
-import argparse, json, os, shutil, subprocess, sys, tempfile, time
+import argparse, json, os, shutil, struct, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 from compare import LECTURECTL, Nginx, median  # noqa: E402
@@ -62,9 +63,10 @@ def play_mpv(path, environment, work, seconds):
     return {"first": first, "cpu": cpu, "memory": memory}
 
 
-def play_ours(what, environment, seconds):
+def play_ours(what, environment, seconds, *more):
     """The same with lecturectl. A play is prepared when its first picture is there."""
-    words = [LECTURECTL, "--json", "play", what, "--fullscreen", "--audio-output", "null", "--section", f"0-{seconds}"]
+    words = [LECTURECTL, "--json", "play", what, "--fullscreen", "--audio-output", "null", "--section",
+             f"0-{seconds}", *more]
     start = time.monotonic()
     process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
     first = None
@@ -78,13 +80,62 @@ def play_ours(what, environment, seconds):
     return {"first": first, "cpu": cpu, "memory": memory}
 
 
+def resident(pid):
+    """Resident memory in MiB."""
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 1024
+
+
+def make_tone(path, seconds):
+    """A tone of 8 kHz, one channel, 8 bits."""
+    second = bytes(128 + (sample * 440 * 256 // 8000) % 64 for sample in range(8000))
+    length = seconds * 8000
+    with open(path, "wb") as file:
+        file.write(b"RIFF" + struct.pack("<I", 36 + length) + b"WAVEfmt " + struct.pack(
+            "<IHHIIHH", 16, 1, 1, 8000, 8000, 1, 8) + b"data" + struct.pack("<I", length))
+        for _ in range(seconds):
+            file.write(second)
+
+
+def memory(options, work):
+    """Plays a ten-hour lecture for a while and reads its memory each second."""
+    os.mkdir(f"{work}/web")
+    make_tone(f"{work}/web/tone.wav", 36_000)
+    nginx = Nginx(f"{work}/web", work)
+    environment = dict(os.environ, LECTURE_STORE=f"{work}/store", LECTURE_DEVICE=f"{work}/device")
+    try:
+        subprocess.run([LECTURECTL, "precache", "--progress", "none", "-q", "--seal", "--key", "tone",
+                        f"{nginx.url}/tone.wav"], env=environment, check=True)
+    finally:
+        nginx.stop()
+    process = subprocess.Popen(
+        [LECTURECTL, "play", "tone", "--no-video", "--audio-output", "null", "--speed", "10", "--progress", "none"],
+        env=environment)
+    samples = []
+    for _ in range(options.seconds):
+        time.sleep(1)
+        samples.append(resident(process.pid))
+    process.terminate()
+    usage_of(process)
+    tenth = max(1, len(samples) // 10)
+    first, last = median(samples[tenth:2 * tenth]), median(samples[-tenth:])
+    print(f"resident MiB after {tenth} s: {first:.1f}, after {options.seconds} s: {last:.1f} (most {max(samples):.1f})")
+    print(json.dumps({"player memory": samples}))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=20, help="how much of the lecture is played in a round")
+    parser.add_argument("--memory", action="store_true", help="resident memory over a long play")
     parser.add_argument("--dir", default=".")
     options = parser.parse_args()
     work = tempfile.mkdtemp(prefix="lecture-player-", dir=options.dir)
+    if options.memory:
+        try:
+            return memory(options, work)
+        finally:
+            shutil.rmtree(work)
     display, nginx = Display(), None
     try:
         os.mkdir(f"{work}/web")
@@ -101,8 +152,9 @@ def main():
             samples["mpv"].append(play_mpv(f"{work}/web/lecture.mp4", base, work, options.seconds))
             for name in ["plain", "sealed"]:
                 samples[name].append(play_ours("lecture", stores[name], options.seconds))
-            stream = dict(base, LECTURE_STORE=f"{work}/streams", LECTURE_DEVICE=f"{work}/device")
-            samples["streamed"].append(play_ours(f"{nginx.url}/lecture.mp4", stream, options.seconds))
+            # The first round fills the cache, the others read from it.
+            samples["streamed"].append(
+                play_ours(f"{nginx.url}/lecture.mp4", stores["plain"], options.seconds, "--stream"))
         report(samples)
     finally:
         if nginx:

@@ -7,7 +7,7 @@ struct ReportRedirection {
     let connection: Connection
     private var queues: SessionQueues { SessionQueues(connection: connection) }
 
-    /// Redirects everything open to another target.
+    /// Redirects everything open to another target, except for changes of bookmarks.
     ///
     /// A request whose result is unknown moves with its id and its bytes when the format is the same, unless the new
     /// target has such a request with reports of the same session: a session queue is held by one request. Then it
@@ -16,9 +16,11 @@ struct ReportRedirection {
         try connection.atomically {
             let format = try connection.first("SELECT format FROM lms_target WHERE id = ?", target) { $0.int(0) }
             guard let format else { throw LectureError(.bug, detail: "there is no such target") }
-            let others = try connection.query("SELECT id, format FROM lms_target WHERE id <> ? ORDER BY id", target) {
-                (id: $0.id(0, TargetTable.self), format: $0.int(1))
-            }
+            // Changes of bookmarks mean nothing to an LMS: they wait for their own server.
+            let others = try connection.query(
+                "SELECT id, format FROM lms_target WHERE id <> ? AND instr(parameters, ?) = 0 ORDER BY id", target,
+                "{\(ReportRecord.Target.bookmarks)}"
+            ) { (id: $0.id(0, TargetTable.self), format: $0.int(1)) }
             var moved = 0
             for other in others {
                 let inFlightBatches: [(id: InFlightBatchID, isFree: Bool)] = try connection.query(

@@ -100,7 +100,8 @@ import Testing
                 self.end_headers()
                 if self.command != "HEAD": self.wfile.write(body)
             def do_GET(self):
-                self.path = self.path.split("?")[0]
+                # A list of bookmarks is asked for with a query; elsewhere a query is part of a file's name.
+                if self.path.startswith("/bookmarks?"): self.path = "/bookmarks"
                 path = "site" + self.path
                 self.respond(open(path, "rb").read() if os.path.isfile(path) else None, "video/mp4")
             do_HEAD = do_GET

@@ -120,6 +120,40 @@ struct BookmarkTests {
         await desk.end()
     }
 
+    @Test func `reports that are sent elsewhere take no bookmarks with them`() async throws {
+        let desk = try await Desk()
+        let (manager, key) = (desk.manager, desk.key)
+        try await manager.bookmarks.add("mine", at: .seconds(3), to: key)
+        try await manager.reports.add(LearningReport(user: "kim", session: "s"))
+        try await desk.sandbox.set(fault: "503", on: "/bookmarks")
+        var options = SendOptions()
+        options.target = ReportTarget(url: "\(desk.sandbox.http)/lms/json", format: .json)
+        (options.attempts, options.longestWait) = (1, .zero)
+        #expect(try await manager.reports.send(options: options).delivered == 1)
+        #expect(try await manager.bookmarks.waiting().map(\.key) == [key])
+        try await desk.sandbox.set(fault: "", on: "/bookmarks")
+        #expect(try await manager.bookmarks.sync(key).sent == 1)
+        #expect(try await desk.sandbox.bookmarkChanges() == 1)
+        await desk.end()
+    }
+
+    @Test func `an unusable URL of the gateway is no server, and ends nothing`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let manager = try site.manager()
+        let urls = ["ftp%3A%2F%2Fa%2Fb", "http%3A%2F%2Fa%40b%2Fc", "x"]
+        for (number, url) in urls.enumerated() {
+            let key = try ContentKey("bytes-64K-\(number)")
+            let link = try await sandbox.link(key: key.text, extras: true, query: "set.bookmark_url=\(url)")
+            try await manager.downloads.enqueue(DownloadRequest(url: link))
+            #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
+            #expect(try await manager.bookmarks.list(of: key).count == 2)
+            try await manager.bookmarks.add("kept", at: .zero, to: key)
+            await #expect(throws: LectureError(.bookmarkServerMissing)) { try await manager.bookmarks.sync(key) }
+        }
+        await manager.close()
+        await sandbox.stop()
+    }
+
     @Test func `without a server changes stay, and a configured one gets them`() async throws {
         let desk = try await Desk(server: false)
         let (manager, key) = (desk.manager, desk.key)

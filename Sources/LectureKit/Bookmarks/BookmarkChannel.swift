@@ -17,7 +17,7 @@ struct BookmarkChannel {
         ("bookmarks", "{\(ReportRecord.Target.bookmarks)}"),
     ]
 
-    /// Finds the server; nil when none is known.
+    /// Finds the server; nil when none is known. One that the gateway names by an unusable URL does not count.
     ///
     /// - Parameters:
     ///   - descriptor: the gateway's answer, if there is one.
@@ -25,18 +25,18 @@ struct BookmarkChannel {
     ///   - key: the lecture.
     ///   - user: the learner.
     ///   - now: the wall clock, which the server gets.
-    /// - Throws: ``LectureError`` with `reportInvalid` for an unusable URL.
-    init?(
-        descriptor: JSONValue?, configured: String?, key: String, user: String, now: Timestamp
-    ) throws(LectureError) {
-        guard let url = descriptor?["bookmark_url"]?.string ?? configured else { return nil }
+    init?(descriptor: JSONValue?, configured: String?, key: String, user: String, now: Timestamp) {
         let parameters = Self.parameters.map { ReportTarget.Parameter($0.0, $0.1) }
-        target = try ReportTarget(url: url, format: .kollus, parameters: parameters).address()
+        let targets = [descriptor?["bookmark_url"]?.string, configured].compactMap(\.self).compactMap { url in
+            try? ReportTarget(url: url, format: .kollus, parameters: parameters).address()
+        }
+        guard let first = targets.first else { return nil }
+        target = first
         let query = [
             ReportParameter("media_content_key", key), ReportParameter("client_user_id", user),
             ReportParameter("localtime", "\(now.milliseconds / 1000)"),
         ]
-        listURL = Self.adding(FormText.encode(query), to: url)
+        listURL = Self.adding(FormText.encode(query), to: first.url)
     }
 
     private static func adding(_ query: String, to url: String) -> String {

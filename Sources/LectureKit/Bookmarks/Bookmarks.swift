@@ -186,7 +186,7 @@ extension LectureManager.Bookmarks {
         }
         let descriptor = facts.descriptor.flatMap { try? JSONScanner.value(of: $0) }
         let user = user ?? descriptor?["client_user_id"]?.string ?? ""
-        let channel = try BookmarkChannel(
+        let channel = BookmarkChannel(
             descriptor: descriptor, configured: configuration.statistics.bookmarkURL, key: key.text, user: user,
             now: clock.now())
         let outline = facts.descriptor.map { ContentOutline(descriptor: $0) }
