@@ -36,7 +36,7 @@ public protocol VideoEngine: Sendable {
     /// - Parameter rate: 1 is normal.
     func setRate(_ rate: Double)
 
-    /// Ends the engine: windows close, no more bytes are read. Also before ``load(_:from:)``, and more than once.
+    /// Ends the engine: windows close, no more bytes are read. Also before ``load(_:with:from:)``, and more than once.
     func close()
 }
 
@@ -150,7 +150,7 @@ public protocol MediaSource: Sendable {
     /// - Parameters:
     ///   - range: which bytes, from 0; those beyond the end are left out.
     ///   - receive: gets them, some at a time.
-    /// - Throws: ``LectureError``, or `CancellationError`.
+    /// - Throws: `LectureError`, or `CancellationError`.
     func read(range: Range<Int64>?, _ receive: @Sendable ([UInt8]) throws -> Void) async throws
 }
 

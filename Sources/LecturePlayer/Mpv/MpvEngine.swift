@@ -46,7 +46,7 @@ public final class MpvEngine: VideoEngine {
     /// - Parameters:
     ///   - options: how it shows a lecture.
     ///   - environment: where a window's display is looked for.
-    /// - Throws: ``LectureError``: `playerMissing` without libmpv, `displayMissing` when a window is wanted and there
+    /// - Throws: `LectureError`: `playerMissing` without libmpv, `displayMissing` when a window is wanted and there
     ///   is no display, `playerFailed` with libmpv's reason.
     public init(_ options: MpvOptions = MpvOptions(), environment: [String: String] = MpvEngine.environment)
         throws(LectureError)

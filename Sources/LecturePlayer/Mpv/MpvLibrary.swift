@@ -28,7 +28,7 @@ import LectureKit
     /// Opens a library.
     ///
     /// - Parameter name: as `dlopen` takes it.
-    /// - Throws: ``LectureError`` with `playerMissing`; its cause names the file or the function.
+    /// - Throws: `LectureError` with `playerMissing`; its cause names the file or the function.
     init(_ name: String) throws(LectureError) {
         guard let handle = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else { throw Self.failure }
         let functions = unsafe Functions(handle)

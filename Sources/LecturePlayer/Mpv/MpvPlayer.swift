@@ -64,7 +64,7 @@ import LectureKit
     ///   - hasWindow: whether they open a window.
     ///   - whenOpen: commands to run when the media is open.
     ///   - report: where events go.
-    /// - Throws: ``LectureError``: `displayMissing`, `playerFailed`.
+    /// - Throws: `LectureError`: `displayMissing`, `playerFailed`.
     init(
         _ library: MpvLibrary, _ settings: [(String, String)], hasWindow: Bool, whenOpen: [[String]],
         _ report: AsyncStream<VideoEvent>.Continuation
