@@ -13,11 +13,9 @@ public enum PlayerMedia: Sendable, Hashable {
 protocol PlayedLecture: MediaSource {
     /// The lecture.
     var key: ContentKey { get }
-    /// Its title; nil when it is unknown.
+    /// The title that its gateway sent with it; nil for what the store has.
     var title: String? { get }
 
-    /// Where it was left; nil for its start.
-    func resumePoint() async throws -> Duration?
     /// Its subtitles.
     func subtitles() async throws -> [PlayerSubtitle]
     /// What its description lists.
@@ -40,19 +38,17 @@ protocol PlayedLecture: MediaSource {
 struct KeptLecture: PlayedLecture {
     private let manager: LectureManager
     private let play: Play
-    let title: String?
 
     /// Asks the licence for a play, which is not counted yet.
     init(_ manager: LectureManager, _ key: ContentKey, patience: Duration) async throws {
         play = try await manager.licences.preparePlay(key, patience: patience)
-        title = try await manager.contents.find(key)?.title
         self.manager = manager
     }
 
     var key: ContentKey { play.key }
+    var title: String? { nil }
     var byteCount: Int64 { play.byteCount }
 
-    func resumePoint() async throws -> Duration? { try await manager.contents.details(of: key)?.resumePoint }
     func licence() async throws -> LicenceStatus? { try await manager.licences.status(of: key) }
 
     func subtitles() async throws -> [PlayerSubtitle] {
@@ -97,8 +93,6 @@ struct StreamedLecture: PlayedLecture {
     var title: String? { stream.title }
     var byteCount: Int64 { stream.byteCount }
 
-    func resumePoint() async throws -> Duration? { try await manager.contents.details(of: key)?.resumePoint }
-
     func subtitles() async throws -> [PlayerSubtitle] { [] }
     func outline() async throws -> ContentOutline { stream.outline }
 
@@ -114,8 +108,17 @@ struct StreamedLecture: PlayedLecture {
         try await stream.read(range: range, receive)
     }
 
-    // Its bytes were charged when they were read, and a stream has no position of its own.
+    // Its bytes were charged when they were read.
     func watched(media: Duration, running: Duration) async throws(LectureError) {}
-    func reached(_ position: Duration) async throws(LectureError) {}
+
+    /// The recorder stores the position of a lecture that the store has. What is left is the start, after a stream that
+    /// was played to its end.
+    func reached(_ position: Duration) async throws(LectureError) {
+        guard position == .zero else { return }
+        do throws(LectureError) { try await manager.contents.setResumePoint(.zero, of: key) } catch {
+            guard error.code == .unknownContent else { throw error }
+        }
+    }
+
     func end() async throws(LectureError) { await stream.end() }
 }

@@ -118,11 +118,15 @@ actor PlayerRun {
             let lecture = try await open()
             self.lecture = lecture
             let outline = try await lecture.outline()
-            picture.tracks.subtitles = options.chosen(of: try await lecture.subtitles())
+            // A lecture plays without subtitles that cannot be read.
+            do { picture.tracks.subtitles = options.chosen(of: try await lecture.subtitles()) } catch {
+                report.yield(.trouble(Self.known(error)))
+            }
             picture.tracks.chapters = options.chapters(of: outline)
             picture.watermark = outline.watermark.map { WatermarkSchedule($0) }
-            report.yield(.opened(lecture.key, title: lecture.title))
-            let start = try await lecture.resumePoint() ?? .zero
+            let details = try await manager.contents.details(of: lecture.key)
+            report.yield(.opened(lecture.key, title: lecture.title ?? details?.content.title))
+            let start = details?.resumePoint ?? .zero
             let licence = try await lecture.licence()
             let limit = licence?.playTimeLeft.map { left in
                 PlayLimit(unit: licence?.policy?.playTimeUnit ?? .media, left: left)

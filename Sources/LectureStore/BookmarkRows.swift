@@ -44,15 +44,6 @@ package struct BookmarkRows {
         return id
     }
 
-    /// Every learner who has a list for a lecture.
-    ///
-    /// - Throws: ``LectureError``.
-    package func users(_ content: String) throws -> [String] {
-        try connection.query(
-            "SELECT client_user_id FROM bookmark_list WHERE content_key = ? ORDER BY client_user_id", content
-        ) { $0.text(0) }
-    }
-
     /// The lists with open changes: the lecture and the learner of each.
     ///
     /// - Throws: ``LectureError``.
@@ -92,15 +83,6 @@ package struct BookmarkRows {
             "DELETE FROM bookmark WHERE list_id = ? AND kind = ? AND position_ms = ?", list, bookmark.kind.rawValue,
             bookmark.position)
         try add(bookmark, to: list)
-    }
-
-    /// Deletes a bookmark of which the server knows nothing.
-    ///
-    /// - Throws: ``LectureError``.
-    package func delete(_ bookmark: BookmarkRecord, from list: BookmarkListID) throws {
-        try connection.execute(
-            "DELETE FROM bookmark WHERE list_id = ? AND kind = ? AND position_ms = ?", list, bookmark.kind.rawValue,
-            bookmark.position)
     }
 
     /// Names the report that has all open changes of a list.

@@ -91,7 +91,7 @@ struct PlayerTests {
     @Test func `a stream plays by its URL`() async throws {
         let cinema = try await Cinema()
         let witness = PlayerWitness()
-        let link = try await cinema.classroom.origin.link(key: "ranges-and-resuming")
+        let link = try await cinema.classroom.origin.link(key: "ranges-and-resuming", lms: [""])
         let view = try #require(KollusPlayerView(contentURL: link))
         view.storage = cinema.storage
         (view.surface, view.engineOptions) = (.none, ["ao": "null"])
@@ -101,6 +101,7 @@ struct PlayerTests {
         #expect(witness.calls.contains(.key("ranges-and-resuming")) && view.content == nil)
         try view.play()
         await witness.until(.play(true, code: nil))
+        await witness.until { $0.contains { if case .report(_, isTaken: true) = $0 { true } else { false } } }
         try view.stop()
         await witness.until(.stop(true, code: nil))
         #expect(cinema.storage.contents().count == 1)

@@ -137,6 +137,21 @@ struct BookmarkTests {
         await desk.end()
     }
 
+    @Test(arguments: [
+        #"{"position":1,"kind":1e300}"#, #"{"position":1,"kind":2}"#, #"{"position":1,"kind":0.5}"#,
+        #"{"position":-1}"#, #"{"position":1e300}"#, #"{"position":"nan"}"#, #"{"value":"no position"}"#, "7",
+    ])
+    func `an answer with an impossible bookmark is refused as a whole`(bookmark: String) {
+        let answer = #"{"error":0,"result":{"bookmark_positions":[\#(bookmark)]}}"#
+        #expect(throws: LectureError(.bookmarkAnswer)) { try BookmarkChannel.bookmarks(Array(answer.utf8)) }
+    }
+
+    @Test func `numbers may be texts, and an impossible time is left out`() throws {
+        let answer = #"{"bookmark_positions":[{"position":"7.5","kind":"1","label":"a","localtime":1e300}]}"#
+        let bookmarks = try BookmarkChannel.bookmarks(Array(answer.utf8))
+        #expect(bookmarks.map(\.position) == [7500] && bookmarks[0].kind == .index && bookmarks[0].changed == nil)
+    }
+
     @Test func `an unusable URL of the gateway is no server, and ends nothing`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         let manager = try site.manager()

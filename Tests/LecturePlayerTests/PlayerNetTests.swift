@@ -177,6 +177,8 @@ struct PlayerNetTests {
         #expect(await player.ending() == .stopped)
         let rows = try await cinema.manager.reports.list().rows
         #expect(rows.count >= 2 && rows.allSatisfy { $0.user == "kim" && $0.content == cinema.key.text })
+        // The film's own length, since no gateway has named one.
+        #expect(rows.last?.values.contains(#""duration":0,"#) == false)
         // One session, whose newest report contains the others.
         #expect(Set(rows.map(\.session)).count == 1)
         await cinema.end()
@@ -300,6 +302,41 @@ struct PlayerNetTests {
         #expect(Set(rows.map(\.session)).count == 2)
         #expect(rows.allSatisfy { $0.user == "lee" && $0.target?.url == "\(cinema.sandbox.http)/lms/one" })
         #expect(rows.last?.values.contains(#""PLAY_STATUS":"stop""#) == true)
+        await cinema.end()
+    }
+
+    @Test func `a stream of a kept lecture that was played to its end starts over`() async throws {
+        let cinema = try await Cinema()
+        try await cinema.manager.contents.setResumePoint(.seconds(5), of: cinema.key)
+        let link = try await cinema.sandbox.link(key: cinema.key.text)
+        let player = try cinema.player(of: .stream(link))
+        player.setRate(10)
+        player.play()
+        let ending = await player.ending()
+        #expect(ending == .finished, "\(ending)")
+        #expect(try await cinema.resumePoint == .zero)
+        await cinema.end()
+    }
+
+    @Test func `subtitles that are damaged stop no play`() async throws {
+        let cinema = try await Cinema()
+        let link = try await cinema.sandbox.link(key: "ranges-and-resuming", extras: true)
+        try await cinema.manager.downloads.enqueue(DownloadRequest(url: link))
+        #expect(try await cinema.manager.downloads.waitUntilIdle(deadline: .seconds(60)))
+        let key = try ContentKey("ranges-and-resuming")
+        #expect(try await cinema.manager.contents.subtitles(of: key).map(\.language) == ["ko", "en"])
+        let media = URL(filePath: try await cinema.manager.contents.path(of: key))
+        for file in try FileManager.default.contentsOfDirectory(
+            at: media.deletingLastPathComponent(), includingPropertiesForKeys: nil)
+        where try Data(contentsOf: file).starts(with: Data("WEBVTT".utf8)) {
+            try Data("WEBVTU".utf8).write(to: file)
+        }
+        await #expect(throws: LectureError.self) { try await cinema.manager.contents.subtitles(of: key) }
+        let player = try cinema.player(of: .lecture(key)) { $0.section = .zero..<(.seconds(1)) }
+        player.play()
+        var failures = 0
+        for await event in player.events { if case .trouble = event { failures += 1 } }
+        #expect(await player.ending() == .finished && failures == 1)
         await cinema.end()
     }
 

@@ -36,12 +36,7 @@ struct BookmarkChannel {
             ReportParameter("media_content_key", key), ReportParameter("client_user_id", user),
             ReportParameter("localtime", "\(now.milliseconds / 1000)"),
         ]
-        listURL = Self.adding(FormText.encode(query), to: first.url)
-    }
-
-    private static func adding(_ query: String, to url: String) -> String {
-        let base = url.utf8.firstIndex(of: UInt8(ascii: "#")).map { url[..<$0] } ?? url[...]
-        return base + (base.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
+        listURL = RequestMaker.url(first.url, query: "?" + FormText.encode(query))
     }
 
     // MARK: What is sent and received
@@ -109,13 +104,15 @@ struct BookmarkChannel {
 
     private static func bookmark(_ value: JSONValue) -> BookmarkRecord? {
         guard let seconds = number(value["position"]), (0...BookmarkRules.furthest).contains(seconds),
-            let kind = number(value["kind"] ?? .integer(0)).flatMap({ BookmarkRecord.Kind(rawValue: Int($0)) })
+            let number = number(value["kind"] ?? .integer(0)).flatMap({ Int(exactly: $0) }),
+            let kind = BookmarkRecord.Kind(rawValue: number)
         else { return nil }
         var bookmark = BookmarkRecord(
             kind: kind, position: Int64((seconds * 1000).rounded()), value: value["value"]?.string ?? "",
             label: value["label"]?.string ?? "")
-        bookmark.changed = number(value["localtime"]).flatMap { Int64(exactly: $0.rounded()) }
-            .map { Timestamp(milliseconds: $0.multipliedReportingOverflow(by: 1000).partialValue) }
+        // Of no effect here, so an impossible time is left out.
+        bookmark.changed = Self.number(value["localtime"]).flatMap { Int64(exactly: ($0 * 1000).rounded()) }
+            .map { Timestamp(milliseconds: $0) }
         return bookmark
     }
 

@@ -53,11 +53,9 @@ extension PlayInterval {
         guard let activity = Activity(rawValue: record.activity) else {
             throw LectureError(.storeDamaged, cause: "\(record.activity) is not an activity")
         }
-        // Only the length counts in the sums, so any start will do.
-        let began = ClockReading(wall: Timestamp(milliseconds: 0), boot: BootInstant(nanoseconds: 0), bootID: "")
         self.init(
-            activity, from: record.from, to: record.to, speedPermille: record.speedPermille, began: began,
-            ended: BootInstant(nanoseconds: record.nanoseconds))
+            activity, from: record.from, to: record.to, speedPermille: record.speedPermille,
+            lasting: record.nanoseconds)
     }
 }
 

@@ -50,12 +50,10 @@ public struct PlayedInterval: Sendable, Hashable {
             case .seek: .seek
             case .stop: .stop
             }
-        // Only the length counts in the sums, so any start will do.
-        let began = ClockReading(wall: Timestamp(milliseconds: 0), boot: BootInstant(nanoseconds: 0), bootID: "")
         return PlayInterval(
             kind, from: from.milliseconds, to: to.milliseconds,
-            speedPermille: Int((min(max(0, speed.isNaN ? 1 : speed), 1000) * 1000).rounded()), began: began,
-            ended: BootInstant(nanoseconds: max(0, lasting.nanosecondCount)))
+            speedPermille: Int((min(max(0, speed.isNaN ? 1 : speed), 1000) * 1000).rounded()),
+            lasting: lasting.nanosecondCount)
     }
 }
 

@@ -12,7 +12,7 @@ import LectureModel
 ///
 /// A `kollus` request with several reports carries their documents as an array in `{JSON_DATA}`; every other macro is
 /// that of the last report, the newest and most complete. Without parameters the values are sent as `json_data`.
-struct RequestMaker {
+package struct RequestMaker {
     let address: ReportRecord.Target
     let statement: XAPIStatement
 
@@ -103,7 +103,7 @@ struct RequestMaker {
     }
 
     /// A URL with the query of a `GET`. If a redirect repeats the query, it is not added twice.
-    static func url(_ url: String, query: String) -> String {
+    package static func url(_ url: String, query: String) -> String {
         guard !query.isEmpty else { return url }
         let base = url.utf8.firstIndex(of: UInt8(ascii: "#")).map { url[..<$0] } ?? url[...]
         if base.utf8.suffix(query.utf8.count - 1).elementsEqual(query.utf8.dropFirst()) { return String(base) }

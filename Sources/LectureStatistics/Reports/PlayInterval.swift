@@ -59,6 +59,21 @@ package struct PlayInterval: Hashable, Sendable {
         (self.speedPermille, self.began, self.ended) = (speedPermille, began, ended)
     }
 
+    /// Makes an interval of which only the length is known. Only that counts in the sums, so any start will do.
+    ///
+    /// - Parameters:
+    ///   - activity: what the player did.
+    ///   - from: where in the lecture it started, in milliseconds.
+    ///   - to: where in the lecture it ended, in milliseconds.
+    ///   - speedPermille: the playback speed, in thousandths of the normal speed.
+    ///   - lasting: how long it took, in nanoseconds; negative counts as zero.
+    package init(_ activity: Activity, from: Int64, to: Int64, speedPermille: Int, lasting: Int64) {
+        let began = ClockReading(wall: Timestamp(milliseconds: 0), boot: BootInstant(nanoseconds: 0), bootID: "")
+        self.init(
+            activity, from: from, to: to, speedPermille: speedPermille, began: began,
+            ended: BootInstant(nanoseconds: max(0, lasting)))
+    }
+
     /// The part of the lecture that was played, in milliseconds; empty when nothing was, or when it ran backwards.
     package var played: Range<Int64> {
         activity == .play && from < to ? from..<to : from..<from
