@@ -334,9 +334,9 @@ struct PlayerNetTests {
         await #expect(throws: LectureError.self) { try await cinema.manager.contents.subtitles(of: key) }
         let player = try cinema.player(of: .lecture(key)) { $0.section = .zero..<(.seconds(1)) }
         player.play()
-        var failures = 0
-        for await event in player.events { if case .trouble = event { failures += 1 } }
-        #expect(await player.ending() == .finished && failures == 1)
+        var failures: [LectureError.Code] = []
+        for await event in player.events { if case .trouble(let error) = event { failures.append(error.code) } }
+        #expect(await player.ending() == .finished && failures == [.damaged])
         await cinema.end()
     }
 
