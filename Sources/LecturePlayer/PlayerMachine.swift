@@ -6,8 +6,8 @@ enum PlayerInput: Sendable, Hashable {
     case prepare, play, pause, stop
     case seek(Duration)
     case rate(Double)
-    /// The licence permits a play, which may last this long.
-    case permitted(from: Duration, limit: PlayLimit?)
+    /// The licence permits a play under these terms.
+    case permitted(PlayTerms)
     /// The play was counted; its channels want a report this often.
     case counted(period: Duration?)
     /// The licence does not permit it, or no more.
@@ -19,7 +19,7 @@ enum PlayerInput: Sendable, Hashable {
 
 /// Something that a player has to do.
 enum PlayerEffect: Sendable, Hashable {
-    /// Ask the licence; the answer is ``PlayerInput/permitted(from:limit:)`` or ``PlayerInput/refused(_:)``.
+    /// Ask the licence; the answer is ``PlayerInput/permitted(_:)`` or ``PlayerInput/refused(_:)``.
     case judge
     /// Open the media in the engine.
     case load(from: Duration)
@@ -36,14 +36,6 @@ enum PlayerEffect: Sendable, Hashable {
     case checkLicence
     /// End the engine and the play.
     case close
-}
-
-/// How much play time a licence has left.
-struct PlayLimit: Sendable, Hashable {
-    /// What counts.
-    let unit: LicencePolicy.PlayTimeUnit
-    /// How much of it is left.
-    var left: Duration
 }
 
 /// The rules of a player session, from the first request to the last report. A value without a clock, a store or a
@@ -76,10 +68,10 @@ struct PlayerMachine: Sendable, Hashable {
     private enum Phase: Sendable, Hashable {
         case idle
         case judging(plays: Bool)
-        case loading(plays: Bool, limit: PlayLimit?)
-        case ready(at: Duration, limit: PlayLimit?)
+        case loading(plays: Bool)
+        case ready(at: Duration)
         /// The play is being counted; a key in the window may already have started the engine.
-        case starting(at: Duration, limit: PlayLimit?)
+        case starting(at: Duration)
         case running(Run)
         case over(PlayerEnding)
     }
@@ -87,15 +79,11 @@ struct PlayerMachine: Sendable, Hashable {
     private var phase = Phase.idle
     /// The speed, also before it plays.
     private var rate = 1.0
-    private let section: Range<Duration>?
+    /// What the play may do; the defaults until it is permitted.
+    private var terms = PlayTerms()
 
     /// The slowest and the fastest speed.
     static let rates = 0.5...10.0
-
-    /// Creates the rules of a session.
-    ///
-    /// - Parameter section: the only part that is played; nil for the whole lecture.
-    init(section: Range<Duration>? = nil) { self.section = section }
 
     /// What an application sees.
     var state: PlayerState {
@@ -127,11 +115,11 @@ struct PlayerMachine: Sendable, Hashable {
         }
     }
 
-    /// Whether the engine has media.
+    /// Whether the engine has media, or opens it.
     private var isOpen: Bool {
         switch phase {
-        case .ready, .starting, .running: true
-        case .idle, .judging, .loading, .over: false
+        case .loading, .ready, .starting, .running: true
+        case .idle, .judging, .over: false
         }
     }
 
@@ -144,22 +132,23 @@ struct PlayerMachine: Sendable, Hashable {
             return [.judge]
         case (.judging, .play), (.judging, .pause):
             phase = .judging(plays: input == .play)
-        case (.judging(let plays), .permitted(let start, let limit)):
-            phase = .loading(plays: plays, limit: limit)
-            return [.load(from: clamped(start))]
-        case (.loading(_, let limit), .play), (.loading(_, let limit), .pause):
-            phase = .loading(plays: input == .play, limit: limit)
-        case (.loading(let plays, let limit), .engine(.ready(let place))):
-            phase = plays ? .starting(at: place, limit: limit) : .ready(at: place, limit: limit)
-            return (rate == 1 ? [] : [.setRate(rate)]) + (plays ? [.count] : [])
-        case (.ready(let place, let limit), .play), (.ready(let place, let limit), .engine(.paused(false))):
-            phase = .starting(at: place, limit: limit)
+        case (.judging(let plays), .permitted(let terms)):
+            self.terms = terms
+            phase = .loading(plays: plays)
+            // Before the media: a change of speed at the first picture moves the position back.
+            return (rate == 1 ? [] : [.setRate(rate)]) + [.load(from: clamped(terms.start))]
+        case (.loading, .play), (.loading, .pause): phase = .loading(plays: input == .play)
+        case (.loading(let plays), .engine(.ready(let place))):
+            phase = plays ? .starting(at: place) : .ready(at: place)
+            return plays ? [.count] : []
+        case (.ready(let place), .play), (.ready(let place), .engine(.paused(false))):
+            phase = .starting(at: place)
             return [.count]
         case (.ready, .seek(let asked)): return [.seek(clamped(asked))]
-        case (.ready(_, let limit), .engine(.ready(let place))): phase = .ready(at: place, limit: limit)
-        case (.starting(_, let limit), .engine(.ready(let place))): phase = .starting(at: place, limit: limit)
-        case (.starting(let place, let limit), .counted(let period)):
-            var run = Run(meter: WatchMeter(at: place, rate: rate, now: now), limit: limit, period: period)
+        case (.ready, .engine(.ready(let place))): phase = .ready(at: place)
+        case (.starting, .engine(.ready(let place))): phase = .starting(at: place)
+        case (.starting(let place), .counted(let period)):
+            var run = Run(meter: WatchMeter(at: place, rate: rate, now: now), limit: terms.limit, period: period)
             _ = run.meter.plays(at: now)
             run.nextReport = period.map { now + $0 }
             phase = .running(run)
@@ -174,7 +163,7 @@ struct PlayerMachine: Sendable, Hashable {
     }
 
     private func clamped(_ place: Duration) -> Duration {
-        guard let section else { return max(.zero, place) }
+        guard let section = terms.section else { return max(.zero, place) }
         return section.contains(place) ? place : section.lowerBound
     }
 
@@ -202,7 +191,7 @@ struct PlayerMachine: Sendable, Hashable {
             return effects + end(.failed(LectureError(.playTimeUsedUp)), at: now)
         }
         if case .engine(.ended) = input { return effects + end(.finished, at: now) }
-        if let section, run.activity == .steady, !run.isPaused {
+        if let section = terms.section, run.activity == .steady, !run.isPaused {
             if run.meter.place >= section.upperBound { return effects + end(.finished, at: now) }
             // A key in the window knows nothing of the section; the picture at its start may be a little before it.
             if run.meter.place < section.lowerBound - .milliseconds(500) { effects.append(.seek(section.lowerBound)) }

@@ -9,7 +9,7 @@ actor PlayerRun {
     private let options: PlayerOptions
     private let inputs: AsyncStream<PlayerInput>.Continuation
     private let report: AsyncStream<PlayerEvent>.Continuation
-    private var machine: PlayerMachine
+    private var machine = PlayerMachine()
     private var lecture: (any PlayedLecture)?
     private var recorder: PlayRecorder?
     /// The licence is being asked, or the play counted.
@@ -34,7 +34,6 @@ actor PlayerRun {
     ) {
         (self.manager, self.media, self.engine, self.options) = (manager, media, engine, options)
         (self.inputs, self.report) = (inputs, report)
-        machine = PlayerMachine(section: options.section)
     }
 
     /// Handles inputs until the session is over.
@@ -131,7 +130,8 @@ actor PlayerRun {
             let limit = licence?.playTimeLeft.map { left in
                 PlayLimit(unit: licence?.policy?.playTimeUnit ?? .media, left: left)
             }
-            inputs.yield(.permitted(from: options.start ?? start, limit: limit))
+            let terms = PlayTerms(start: options.start ?? start, limit: limit, section: options.section)
+            inputs.yield(.permitted(terms))
         } catch { inputs.yield(.refused(Self.known(error))) }
     }
 

@@ -8,11 +8,9 @@ import Testing
 struct PlayerMachineTests {
     /// A machine, the clock, and everything it has wanted.
     private struct Session {
-        var machine: PlayerMachine
+        var machine = PlayerMachine()
         var now: Duration = .zero
         var effects: [PlayerEffect] = []
-
-        init(section: Range<Duration>? = nil) { machine = PlayerMachine(section: section) }
 
         /// Handles an input; returns what is new.
         @discardableResult
@@ -26,7 +24,7 @@ struct PlayerMachineTests {
         /// Up to the moment at which it plays.
         mutating func plays(from start: Duration = .zero, limit: PlayLimit? = nil, period: Duration? = nil) {
             take(.play)
-            take(.permitted(from: start, limit: limit))
+            take(.permitted(PlayTerms(start: start, limit: limit)))
             take(.engine(.ready(start)))
             take(.counted(period: period))
             take(.engine(.paused(false)))
@@ -49,7 +47,7 @@ struct PlayerMachineTests {
         #expect(session.machine.state == .idle)
         #expect(session.take(.prepare) == [.judge])
         #expect(session.machine.state == .preparing)
-        #expect(session.take(.permitted(from: .seconds(90), limit: nil)) == [.load(from: .seconds(90))])
+        #expect(session.take(.permitted(PlayTerms(start: .seconds(90)))) == [.load(from: .seconds(90))])
         #expect(session.take(.engine(.ready(.seconds(90)))) == [])
         #expect(session.machine.state == .prepared)
         #expect(session.take(.play) == [.count])
@@ -62,11 +60,11 @@ struct PlayerMachineTests {
     @Test func `a play that was asked for early starts by itself, unless a pause was asked for after it`() {
         var session = Session()
         #expect(session.take(.play) == [.judge])
-        session.take(.permitted(from: .zero, limit: nil))
+        session.take(.permitted(PlayTerms()))
         #expect(session.take(.engine(.ready(.zero))) == [.count])
         var paused = Session()
         paused.take(.play)
-        paused.take(.permitted(from: .zero, limit: nil))
+        paused.take(.permitted(PlayTerms()))
         paused.take(.pause)
         #expect(paused.take(.engine(.ready(.zero))) == [])
         #expect(paused.machine.state == .prepared)
@@ -75,7 +73,7 @@ struct PlayerMachineTests {
     @Test func `a key in the window starts the play, which is counted`() {
         var session = Session()
         session.take(.prepare)
-        session.take(.permitted(from: .zero, limit: nil))
+        session.take(.permitted(PlayTerms()))
         session.take(.engine(.ready(.zero)))
         #expect(session.take(.engine(.paused(false))) == [.count])
         session.take(.counted(period: nil), after: .milliseconds(10))
@@ -95,7 +93,7 @@ struct PlayerMachineTests {
     func `what ends before it was counted records and reports nothing`(ending: PlayerInput, steps: Int) {
         var session = Session()
         let path: [PlayerInput] = [
-            .play, .permitted(from: .seconds(5), limit: nil), .engine(.position(.seconds(5))),
+            .play, .permitted(PlayTerms(start: .seconds(5))), .engine(.position(.seconds(5))),
             .engine(.ready(.seconds(5))),
         ]
         for input in path.prefix(steps + 1) { session.take(input, after: .seconds(1)) }
@@ -162,9 +160,10 @@ struct PlayerMachineTests {
     }
 
     @Test func `a section is all that is played`() {
-        var session = Session(section: .seconds(60) ..< .seconds(90))
+        var session = Session()
         session.take(.play)
-        #expect(session.take(.permitted(from: .seconds(10), limit: nil)) == [.load(from: .seconds(60))])
+        let terms = PlayTerms(start: .seconds(10), section: .seconds(60) ..< .seconds(90))
+        #expect(session.take(.permitted(terms)) == [.load(from: .seconds(60))])
         session.take(.engine(.ready(.seconds(60))))
         session.take(.counted(period: nil))
         session.take(.engine(.paused(false)))
@@ -187,13 +186,19 @@ struct PlayerMachineTests {
         #expect(session.take(.rate(asked)) == [.setRate(given)])
     }
 
-    @Test func `a speed that was asked for early is set when the media is open`() {
+    @Test func `a speed that was asked for early is set before the media is opened`() {
         var session = Session()
         #expect(session.take(.rate(2)) == [])
-        session.take(.prepare)
-        session.take(.permitted(from: .zero, limit: nil))
+        session.take(.play)
+        #expect(session.take(.permitted(PlayTerms())) == [.setRate(2), .load(from: .zero)])
+        // The speed that the engine had.
         session.take(.engine(.rate(1)))
-        #expect(session.take(.engine(.ready(.zero))) == [.setRate(2)])
+        #expect(session.take(.rate(3)) == [.setRate(3)])
+        #expect(session.take(.engine(.ready(.zero))) == [.count])
+        session.take(.counted(period: nil))
+        #expect(session.take(.engine(.position(.seconds(6))), after: .seconds(2)).isEmpty)
+        let watched = PlayedInterval(.play, from: .zero, to: .seconds(6), speed: 3, lasting: .seconds(2))
+        #expect(session.take(.tick).first == .record(watched))
     }
 
     /// An engine that does what it is asked with random delays, and knows what it has shown.
