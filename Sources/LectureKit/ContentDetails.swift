@@ -38,7 +38,7 @@ public struct ContentDetails: Sendable, Hashable {
     }
 }
 
-/// What a lecture's description lists: subtitles, chapters, bookmarks. Unreadable parts of a gateway's answer are left
+/// What a lecture's description lists: subtitles, chapters, bookmarks, rules of the player. Unreadable parts of a gateway's answer are left
 /// out.
 public struct ContentOutline: Sendable, Hashable {
     /// A subtitle file.
@@ -103,6 +103,8 @@ public struct ContentOutline: Sendable, Hashable {
     public var bookmarks: [Mark] = []
     /// The text over the picture; nil without one.
     public var watermark: Watermark?
+    /// What its gateway permits a player.
+    public var playback = PlaybackRules()
 
     /// Creates an empty outline.
     package init() {}
@@ -126,6 +128,7 @@ extension ContentOutline {
         bookmarks = (value["bookmarks"]?.elements ?? []).compactMap(Self.bookmark)
         bookmarks.sort { $0.position < $1.position }
         watermark = value["watermark"].flatMap(Self.watermark)
+        playback = PlaybackRules(value["playback"] ?? .null)
     }
 
     /// Values outside of what a player can show are those that the vendor's players begin with.

@@ -23,7 +23,14 @@ extension LectureError.Code {
         -20243, "player_failed", "the player failed",
         "Check the sound and the display of this machine with another program; else report this as a bug.",
         reason: "A call or an option was refused by libmpv, or it could open no output.")
+    /// As much was played as may be played at once.
+    public static let playLimitReached = Self(
+        -20249, "play_limit_reached", "the provider does not permit to play more of this lecture at once",
+        "Play it again, or ask the provider for the whole lecture.",
+        reason: "The gateway's 'playback.limit' has a duration, whatever the licence says; its message is shown.")
 
     /// All of the above.
-    static let players: [Self] = [.playerMissing, .displayMissing, .mediaUnsupported, .playerFailed]
+    static let players: [Self] = [
+        .playerMissing, .displayMissing, .mediaUnsupported, .playerFailed, .playLimitReached,
+    ]
 }

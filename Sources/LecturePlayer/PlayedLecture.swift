@@ -16,6 +16,9 @@ protocol PlayedLecture: MediaSource {
     /// The title that its gateway sent with it; nil for what the store has.
     var title: String? { get }
 
+    /// Whether an intro is played before it.
+    var hasIntro: Bool { get }
+
     /// Its subtitles.
     func subtitles() async throws -> [PlayerSubtitle]
     /// What its description lists.
@@ -47,6 +50,8 @@ struct KeptLecture: PlayedLecture {
 
     var key: ContentKey { play.key }
     var title: String? { nil }
+    // An intro is not downloaded with a lecture.
+    var hasIntro: Bool { false }
     var byteCount: Int64 { play.byteCount }
 
     func licence() async throws -> LicenceStatus? { try await manager.licences.status(of: key) }
@@ -91,6 +96,7 @@ struct StreamedLecture: PlayedLecture {
 
     var key: ContentKey { stream.key }
     var title: String? { stream.title }
+    var hasIntro: Bool { true }
     var byteCount: Int64 { stream.byteCount }
 
     func subtitles() async throws -> [PlayerSubtitle] { [] }

@@ -15,6 +15,8 @@ public struct PlayerOptions: Sendable, Hashable {
     /// The language of the subtitles that are shown from the start, BCP 47; nil for none. Those of the lecture's other
     /// languages can be shown with the engine's keys.
     public var subtitleLanguage: String?
+    /// The language of the subtitles that are shown beside them, at the top of the picture; nil for none.
+    public var secondSubtitleLanguage: String?
     /// How long to wait for a licence server.
     public var patience: Duration = .seconds(10)
 
@@ -30,13 +32,16 @@ public struct PlayerOptions: Sendable, Hashable {
     /// The subtitles of a lecture, with those that are shown.
     func chosen(of all: [PlayerSubtitle]) -> [PlayerSubtitle] {
         var all = all
-        if let language = subtitleLanguage,
-            let place = all.firstIndex(where: { $0.language == language })
-                ?? all.firstIndex(where: { $0.language.hasPrefix("\(language)-") })
-        {
-            all[place].isShown = true
+        if let place = subtitleLanguage.flatMap({ Self.place(of: $0, in: all) }) { all[place].isShown = true }
+        // The same ones twice are of no use.
+        if let place = secondSubtitleLanguage.flatMap({ Self.place(of: $0, in: all) }), !all[place].isShown {
+            all[place].isSecond = true
         }
         return all
+    }
+
+    private static func place(of language: String, in all: [PlayerSubtitle]) -> Int? {
+        all.firstIndex { $0.language == language } ?? all.firstIndex { $0.language.hasPrefix("\(language)-") }
     }
 }
 
@@ -105,6 +110,14 @@ public final class Player: Sendable {
     ///
     /// - Parameter rate: 0.5 to 10; 1 is normal.
     public func setRate(_ rate: Double) { inputs.yield(.rate(rate)) }
+
+    /// Plays a part of the lecture again and again. What is played again counts as played, and not as seen again.
+    ///
+    /// - Parameter part: from the start of the lecture; nil plays on.
+    public func setRepeat(_ part: Range<Duration>?) { inputs.yield(.repeats(part)) }
+
+    /// Skips the intro, where that is permitted: see ``PlayerEvent/intro(isSkippable:)``.
+    public func skipIntro() { inputs.yield(.skip) }
 
     /// Ends the session.
     public func stop() { inputs.yield(.stop) }

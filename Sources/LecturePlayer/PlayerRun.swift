@@ -11,14 +11,17 @@ actor PlayerRun {
     private let report: AsyncStream<PlayerEvent>.Continuation
     private var machine = PlayerMachine()
     private var lecture: (any PlayedLecture)?
+    private var intro: (any PlayedLecture)?
+    private var rules = PlaybackRules()
     private var recorder: PlayRecorder?
-    /// The licence is being asked, or the play counted.
+    /// The licence is being asked, the intro opened, or the play counted.
     private var asking: Task<Void, Never>?
+    private var isCounted = false
     private var shown: PlayerState = .idle
     private var picture = Picture()
     private var length: Duration?
 
-    /// What is in the picture beside the lecture, and how much is buffered.
+    /// What is shown beside the lecture, and what of it was shown last.
     private struct Picture {
         var tracks = PlayerTracks()
         var watermark: WatermarkSchedule?
@@ -26,6 +29,11 @@ actor PlayerRun {
         var mark: TextOverlay?
         /// What was reported last, in seconds.
         var buffer = 0.0
+        /// Whether the intro may be skipped; nil for the lecture.
+        var introIsSkippable: Bool?
+        /// The next episode, until it was offered.
+        var nextEpisode: PlaybackRules.NextEpisode?
+        var licence: LicenceStatus?
     }
 
     init(
@@ -61,6 +69,7 @@ actor PlayerRun {
         let effects = machine.handle(input, at: now)
         for effect in effects { await perform(effect) }
         show(input)
+        showIntro()
         if let watermark = picture.watermark, !machine.state.isOver { draw(watermark.overlay(at: now)) }
     }
 
@@ -70,10 +79,15 @@ actor PlayerRun {
         case .engine(.duration(let length)):
             self.length = length
             report.yield(.duration(length))
-        case .engine(.position(let place)), .engine(.ready(let place)): report.yield(.position(place))
+        case .engine(.position(let place)), .engine(.ready(let place)):
+            // Before the first picture it is where the engine was asked to begin.
+            guard machine.state != .preparing else { break }
+            report.yield(.position(place))
+            offerNextEpisode(at: place)
         case .engine(.rate(let rate)): report.yield(.rate(rate))
         case .engine(.pictureSize(let width, let height)): report.yield(.pictureSize(width: width, height: height))
         case .engine(.caption(let text)): report.yield(.caption(text))
+        case .engine(.secondCaption(let text)): report.yield(.secondCaption(text))
         case .engine(.buffered(let length)):
             // It changes with each packet.
             let seconds = length / .seconds(1)
@@ -85,6 +99,20 @@ actor PlayerRun {
         guard machine.state != shown else { return }
         shown = machine.state
         report.yield(.state(shown))
+    }
+
+    private func showIntro() {
+        guard machine.introIsSkippable != picture.introIsSkippable else { return }
+        picture.introIsSkippable = machine.introIsSkippable
+        guard let isSkippable = picture.introIsSkippable else { return }
+        report.yield(.intro(isSkippable: isSkippable))
+        if isSkippable { engine.notify("Enter skips the intro") }
+    }
+
+    private func offerNextEpisode(at place: Duration) {
+        guard let next = picture.nextEpisode, isCounted, place >= next.showTime else { return }
+        picture.nextEpisode = nil
+        report.yield(.nextEpisode(next))
     }
 
     private func draw(_ mark: TextOverlay?) {
@@ -99,10 +127,13 @@ actor PlayerRun {
         case .load(let start):
             guard let lecture else { return }
             engine.load(lecture, with: picture.tracks, from: start)
+        case .loadIntro: asking = Task { await openIntro() }
         case .count: asking = Task { await count() }
         case .setPaused(let isPaused): engine.setPaused(isPaused)
         case .seek(let place): engine.seek(to: place)
         case .setRate(let rate): engine.setRate(rate)
+        case .setRepeat(let part): engine.setRepeat(part)
+        case .warn(let error): report.yield(.trouble(error))
         case .record(let interval): await record(interval)
         case .report: await storeReport()
         case .checkLicence: await checkLicence()
@@ -123,14 +154,19 @@ actor PlayerRun {
             }
             picture.tracks.chapters = options.chapters(of: outline)
             picture.watermark = outline.watermark.map { WatermarkSchedule($0) }
+            rules = outline.playback
+            picture.nextEpisode = rules.nextEpisode
             let details = try await manager.contents.details(of: lecture.key)
             report.yield(.opened(lecture.key, title: lecture.title ?? details?.content.title))
-            let start = details?.resumePoint ?? .zero
+            report.yield(.rules(rules))
+            if let sheet = details?.thumbnailPath.flatMap({ ThumbnailSheet(path: $0) }) { report.yield(.thumbnails(sheet)) }
+            var terms = PlayTerms(rules, options, resumePoint: details?.resumePoint ?? .zero)
+            if !lecture.hasIntro { terms.intro = nil }
             let licence = try await lecture.licence()
-            let limit = licence?.playTimeLeft.map { left in
+            show(licence)
+            terms.limit = licence?.playTimeLeft.map { left in
                 PlayLimit(unit: licence?.policy?.playTimeUnit ?? .media, left: left)
             }
-            let terms = PlayTerms(start: options.start ?? start, limit: limit, section: options.section)
             inputs.yield(.permitted(terms))
         } catch { inputs.yield(.refused(Self.known(error))) }
     }
@@ -142,10 +178,27 @@ actor PlayerRun {
         }
     }
 
+    private func openIntro() async {
+        guard let url = rules.intro?.url else { return }
+        do {
+            let intro = try await StreamedLecture(manager, url)
+            self.intro = intro
+            engine.load(intro, with: PlayerTracks(), from: .zero)
+        } catch { inputs.yield(.engine(.failed(Self.known(error)))) }
+    }
+
+    private func closeIntro() async {
+        let intro = intro
+        self.intro = nil
+        do throws(LectureError) { try await intro?.end() } catch { report.yield(.trouble(error)) }
+    }
+
     private func count() async {
+        await closeIntro()
         do {
             try await lecture?.start()
             if options.reports { recorder = try await lecture?.recorder(user: options.user, length: length) }
+            isCounted = true
             inputs.yield(.counted(period: recorder?.period ?? options.reportPeriod))
         } catch { inputs.yield(.refused(Self.known(error))) }
     }
@@ -156,11 +209,17 @@ actor PlayerRun {
 
     private func checkLicence() async {
         do {
-            guard let lecture, let licence = try await lecture.licence(),
-                let reason = licence.reasons.first(where: Self.endingReasons.contains)
-            else { return }
+            guard let lecture, let licence = try await lecture.licence() else { return }
+            show(licence)
+            guard let reason = licence.reasons.first(where: Self.endingReasons.contains) else { return }
             inputs.yield(.refused(LectureError(reason.code, detail: lecture.key.text)))
         } catch { report.yield(.trouble(Self.known(error))) }
+    }
+
+    private func show(_ licence: LicenceStatus?) {
+        guard let licence, licence != picture.licence else { return }
+        picture.licence = licence
+        report.yield(.licence(licence))
     }
 
     // MARK: What was watched
@@ -174,7 +233,7 @@ actor PlayerRun {
             if interval.activity == .play {
                 try await lecture.watched(media: interval.to - interval.from, running: interval.lasting)
             }
-            try await lecture.reached(interval.to)
+            if interval.to > .zero || !rules.ignoresZero { try await lecture.reached(interval.to) }
         } catch {
             if error.code == .playTimeUsedUp { inputs.yield(.refused(error)) } else { report.yield(.trouble(error)) }
         }
@@ -187,6 +246,7 @@ actor PlayerRun {
     private func close() async {
         asking?.cancel()
         engine.close()
+        await closeIntro()
         guard let lecture else { return }
         do throws(LectureError) {
             // The next play of a lecture that was watched to its end starts over.

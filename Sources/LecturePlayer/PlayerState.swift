@@ -68,7 +68,7 @@ public enum PlayerEnding: Sendable, Hashable {
 
 /// Something that an application shows of a player.
 public enum PlayerEvent: Sendable, Hashable {
-    /// The media was opened: which lecture it is, and its title if that is known.
+    /// Which lecture it is, and its title if that is known; when the play is permitted.
     case opened(ContentKey, title: String?)
     /// The state has changed; each state is reported once.
     case state(PlayerState)
@@ -82,6 +82,18 @@ public enum PlayerEvent: Sendable, Hashable {
     case pictureSize(width: Int, height: Int)
     /// The subtitle that is shown; empty for none.
     case caption(String)
+    /// The second subtitle that is shown; empty for none.
+    case secondCaption(String)
+    /// What is played is an intro, whose rest may be skipped or not. The lecture follows.
+    case intro(isSkippable: Bool)
+    /// What the gateway permits; before the media is opened.
+    case rules(PlaybackRules)
+    /// What the licence says; before the media is opened, and when it has changed.
+    case licence(LicenceStatus)
+    /// The next episode may be offered now.
+    case nextEpisode(PlaybackRules.NextEpisode)
+    /// The lecture has small pictures for a bar.
+    case thumbnails(ThumbnailSheet)
     /// The speed has changed.
     case rate(Double)
     /// Something could not be stored, a report for instance. The play continues and tries again.

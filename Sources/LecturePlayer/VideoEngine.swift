@@ -8,7 +8,7 @@ public protocol VideoEngine: Sendable {
     /// What happens in the engine, in order. It ends after ``close()``, when the engine is gone.
     var events: AsyncStream<VideoEvent> { get }
 
-    /// Opens media, paused. Called once.
+    /// Opens media, paused, in place of what was open. No event of that follows.
     ///
     /// - Parameters:
     ///   - media: its bytes, which may be read from any thread.
@@ -36,6 +36,16 @@ public protocol VideoEngine: Sendable {
     /// - Parameter rate: 1 is normal.
     func setRate(_ rate: Double)
 
+    /// Plays a part again and again.
+    ///
+    /// - Parameter part: the part; nil plays on.
+    func setRepeat(_ part: Range<Duration>?)
+
+    /// Shows a message for some seconds, where there is a picture.
+    ///
+    /// - Parameter message: one line.
+    func notify(_ message: String)
+
     /// Ends the engine: windows close, no more bytes are read. Also before ``load(_:with:from:)``, and more than once.
     func close()
 }
@@ -58,6 +68,10 @@ public enum VideoEvent: Sendable, Hashable {
     case pictureSize(width: Int, height: Int)
     /// The subtitle that is shown; empty for none.
     case caption(String)
+    /// The second subtitle that is shown; empty for none.
+    case secondCaption(String)
+    /// The learner wants to skip the intro.
+    case skip
     /// A jump begins.
     case seeking
     /// The first picture or sound is there: after opening, and after each jump.
@@ -102,10 +116,13 @@ public struct PlayerSubtitle: Sendable, Hashable {
     public var bytes: [UInt8]
     /// Whether they are shown from the start.
     public var isShown: Bool
+    /// Whether they are shown from the start as the second ones, at the top of the picture.
+    public var isSecond: Bool
 
     /// Creates subtitles.
-    public init(name: String, language: String, bytes: [UInt8], isShown: Bool = false) {
-        (self.name, self.language, self.bytes, self.isShown) = (name, language, bytes, isShown)
+    public init(name: String, language: String, bytes: [UInt8], isShown: Bool = false, isSecond: Bool = false) {
+        (self.name, self.language, self.bytes) = (name, language, bytes)
+        (self.isShown, self.isSecond) = (isShown, isSecond)
     }
 }
 

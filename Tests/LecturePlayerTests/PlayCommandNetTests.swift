@@ -223,7 +223,7 @@ struct PlayCommandNetTests {
     func `the lecture's own subtitles and its watermark are in the picture`(seal: String) async throws {
         let home = try await Home(seal: seal)
         // The sandbox's subtitles begin at once; a watermark needs a descriptor of its own.
-        let gateway = try await Self.gateway(home.sandbox)
+        let gateway = try await FilmGateway(home.sandbox)
         let mark = #","watermark":{"text":"kim 4711","alpha":100,"font_size":60}"#
         for (key, watermark) in [("plain", ""), ("marked", mark)] {
             try gateway.describe(key, more: watermark)
@@ -253,31 +253,6 @@ struct PlayCommandNetTests {
         _ = await screen.terminate()
         await gateway.server.stop()
         await home.sandbox.stop()
-    }
-
-    /// Descriptors of the sandbox's film with subtitles, served by nginx.
-    private struct Gateway {
-        let server: NginxOrigin
-        let directory: TemporaryDirectory
-        let film: String
-
-        func link(_ key: String) -> String { "\(server.http)/i/\(key)" }
-
-        func describe(_ key: String, more: String) throws {
-            let subtitles = #"[{"name":"English","language":"en","url":"\#(server.http)/en.vtt"}]"#
-            let media = #""media":{"url":"\#(film)"},"subtitles":\#(subtitles)\#(more)"#
-            _ = try directory.write(#"{"version":1,"media_content_key":"\#(key)",\#(media)}"#, to: "i/\(key)")
-        }
-    }
-
-    private static func gateway(_ sandbox: SandboxOrigin) async throws -> Gateway {
-        let directory = try TemporaryDirectory()
-        try FileManager.default.createDirectory(atPath: directory.file("i"), withIntermediateDirectories: true)
-        _ = try directory.write("WEBVTT\n\n00:00.000 --> 01:00.000\nMMMMMMMM MMMMMMMM\n", to: "en.vtt")
-        var options = NginxOrigin.Options()
-        options.directives = "types { text/vtt vtt; } default_type application/vnd.lecturekit.descriptor+json;"
-        let server = try await NginxOrigin.start(serving: directory.path, options)
-        return Gateway(server: server, directory: directory, film: "\(sandbox.http)/media/durable-on-the-disk.mp4")
     }
 
     @Test func `a display that does not answer ends with a sentence`() async throws {

@@ -6,44 +6,8 @@ import Testing
 
 /// The rules of a session: what follows from what happens.
 struct PlayerMachineTests {
-    /// A machine, the clock, and everything it has wanted.
-    private struct Session {
-        var machine = PlayerMachine()
-        var now: Duration = .zero
-        var effects: [PlayerEffect] = []
-
-        /// Handles an input; returns what is new.
-        @discardableResult
-        mutating func take(_ input: PlayerInput, after time: Duration = .zero) -> [PlayerEffect] {
-            now += time
-            let new = machine.handle(input, at: now)
-            effects += new
-            return new
-        }
-
-        /// Up to the moment at which it plays.
-        mutating func plays(from start: Duration = .zero, limit: PlayLimit? = nil, period: Duration? = nil) {
-            take(.play)
-            take(.permitted(PlayTerms(start: start, limit: limit)))
-            take(.engine(.ready(start)))
-            take(.counted(period: period))
-            take(.engine(.paused(false)))
-        }
-
-        /// The intervals that were recorded.
-        var recorded: [PlayedInterval] {
-            effects.compactMap { effect in
-                if case .record(let interval) = effect { interval } else { nil }
-            }
-        }
-
-        var played: Duration {
-            recorded.filter { $0.activity == .play }.reduce(.zero) { $0 + ($1.to - $1.from) }
-        }
-    }
-
     @Test func `a play is permitted, opened, counted and started in this order`() {
-        var session = Session()
+        var session = MachineSession()
         #expect(session.machine.state == .idle)
         #expect(session.take(.prepare) == [.judge])
         #expect(session.machine.state == .preparing)
@@ -58,11 +22,11 @@ struct PlayerMachineTests {
     }
 
     @Test func `a play that was asked for early starts by itself, unless a pause was asked for after it`() {
-        var session = Session()
+        var session = MachineSession()
         #expect(session.take(.play) == [.judge])
         session.take(.permitted(PlayTerms()))
         #expect(session.take(.engine(.ready(.zero))) == [.count])
-        var paused = Session()
+        var paused = MachineSession()
         paused.take(.play)
         paused.take(.permitted(PlayTerms()))
         paused.take(.pause)
@@ -71,7 +35,7 @@ struct PlayerMachineTests {
     }
 
     @Test func `a key in the window starts the play, which is counted`() {
-        var session = Session()
+        var session = MachineSession()
         session.take(.prepare)
         session.take(.permitted(PlayTerms()))
         session.take(.engine(.ready(.zero)))
@@ -91,7 +55,7 @@ struct PlayerMachineTests {
 
     @Test(arguments: early, 0..<4)
     func `what ends before it was counted records and reports nothing`(ending: PlayerInput, steps: Int) {
-        var session = Session()
+        var session = MachineSession()
         let path: [PlayerInput] = [
             .play, .permitted(PlayTerms(start: .seconds(5))), .engine(.position(.seconds(5))),
             .engine(.ready(.seconds(5))),
@@ -105,7 +69,7 @@ struct PlayerMachineTests {
     }
 
     @Test func `pauses, jumps and the end are reported, and the end closes last`() {
-        var session = Session()
+        var session = MachineSession()
         session.plays()
         session.take(.engine(.position(.seconds(4))), after: .seconds(4))
         #expect(
@@ -130,7 +94,7 @@ struct PlayerMachineTests {
     }
 
     @Test func `while it plays a report is due each period, and the licence is looked at each second`() {
-        var session = Session()
+        var session = MachineSession()
         session.plays(period: .seconds(10))
         var reports = 0
         for second in 1...35 {
@@ -145,7 +109,7 @@ struct PlayerMachineTests {
 
     @Test(arguments: [LicencePolicy.PlayTimeUnit.media, .running])
     func `play time that is used up ends the play within a second, at any speed`(unit: LicencePolicy.PlayTimeUnit) {
-        var session = Session()
+        var session = MachineSession()
         session.plays(limit: PlayLimit(unit: unit, left: .seconds(30)))
         session.take(.engine(.rate(2)))
         var seconds = 0
@@ -160,7 +124,7 @@ struct PlayerMachineTests {
     }
 
     @Test func `a section is all that is played`() {
-        var session = Session()
+        var session = MachineSession()
         session.take(.play)
         let terms = PlayTerms(start: .seconds(10), section: .seconds(60) ..< .seconds(90))
         #expect(session.take(.permitted(terms)) == [.load(from: .seconds(60))])
@@ -181,13 +145,13 @@ struct PlayerMachineTests {
 
     @Test(arguments: [(0.1, 0.5), (3, 3), (99, 10), (.nan, 1)])
     func `speeds are limited`(asked: Double, given: Double) {
-        var session = Session()
+        var session = MachineSession()
         session.plays()
         #expect(session.take(.rate(asked)) == [.setRate(given)])
     }
 
     @Test func `a speed that was asked for early is set before the media is opened`() {
-        var session = Session()
+        var session = MachineSession()
         #expect(session.take(.rate(2)) == [])
         session.take(.play)
         #expect(session.take(.permitted(PlayTerms())) == [.setRate(2), .load(from: .zero)])
@@ -213,7 +177,7 @@ struct PlayerMachineTests {
     @Test(arguments: UInt64(1)...4)
     func `ten thousand random actions leave the sums that were watched`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var session = Session()
+        var session = MachineSession()
         var model = Model()
         session.plays()
         model.isPaused = false

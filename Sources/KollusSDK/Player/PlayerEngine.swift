@@ -33,6 +33,8 @@ final class PlayerEngine: VideoEngine {
     func setPaused(_ isPaused: Bool) { mpv.setPaused(isPaused) }
     func seek(to position: Duration) { mpv.seek(to: position) }
     func setRate(_ rate: Double) { mpv.setRate(rate) }
+    func setRepeat(_ part: Range<Duration>?) { mpv.setRepeat(part) }
+    func notify(_ message: String) { mpv.notify(message) }
     func close() { mpv.close() }
 
     /// Whether it starts over at the end of a part, or of the whole.

@@ -151,7 +151,7 @@ private struct PlayRun {
         case .opened(let key, _): display.key = key
         case .duration(let duration): display.duration = duration
         case .buffered(let length): display.buffered = length
-        case .pictureSize, .caption: break
+        case .pictureSize, .caption, .secondCaption, .intro, .rules, .licence, .nextEpisode, .thumbnails: break
         case .rate(let rate):
             guard rate != display.rate else { return }
             display.rate = rate

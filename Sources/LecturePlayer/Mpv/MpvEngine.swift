@@ -58,6 +58,7 @@ public final class MpvEngine: VideoEngine {
         player = try MpvPlayer(
             library, Self.settings(options), hasWindow: options.surface != .none,
             whenOpen: options.subtitlePath.map { [["sub-add", $0, "select"]] } ?? [], report)
+        player.run(["keybind", "ENTER", "script-message lecture-skip-intro"])
     }
 
     deinit { player.close() }
@@ -81,7 +82,7 @@ public final class MpvEngine: VideoEngine {
             ("config", "no"), ("load-scripts", "no"), ("ytdl", "no"), ("osc", "yes"), ("save-position-on-quit", "no"),
             ("load-osd-console", "no"), ("load-stats-overlay", "no"), ("sub-auto", "no"), ("audio-file-auto", "no"),
             ("cover-art-auto", "no"), ("autoload-files", "no"),
-            ("idle", "once"), ("pause", "yes"), ("keep-open", "no"), ("hr-seek", "yes"),
+            ("idle", "yes"), ("pause", "yes"), ("keep-open", "no"), ("hr-seek", "yes"),
             // A lecture of ten hours must not fill the memory.
             ("demuxer-max-bytes", "32MiB"), ("demuxer-max-back-bytes", "8MiB"), ("audio-client-name", "LectureKit"),
         ]
@@ -127,6 +128,12 @@ public final class MpvEngine: VideoEngine {
 
     /// Changes the speed.
     public func setRate(_ rate: Double) { player.setRate(rate) }
+
+    /// Plays a part again and again; nil plays on.
+    public func setRepeat(_ part: Range<Duration>?) { player.setRepeat(part) }
+
+    /// Shows a message in the picture for four seconds.
+    public func notify(_ message: String) { player.run(["show-text", message, "4000"]) }
 
     /// Sets an option of mpv while it plays. One that mpv does not know changes nothing.
     ///

@@ -16,6 +16,7 @@ import LectureKit
         case width
         case height
         case caption
+        case secondCaption
 
         var name: String {
             switch self {
@@ -28,6 +29,7 @@ import LectureKit
             case .width: "dwidth"
             case .height: "dheight"
             case .caption: "sub-text"
+            case .secondCaption: "secondary-sub-text"
             }
         }
 
@@ -36,7 +38,7 @@ import LectureKit
             case .position, .speed, .duration, .buffered: MPV_FORMAT_DOUBLE
             case .pause, .waits: MPV_FORMAT_FLAG
             case .width, .height: MPV_FORMAT_INT64
-            case .caption: MPV_FORMAT_STRING
+            case .caption, .secondCaption: MPV_FORMAT_STRING
             }
         }
     }
@@ -53,6 +55,8 @@ import LectureKit
     private let handle: Monitor<Handle?>
     private let window = Monitor<MediaWindow?>(nil)
     private let tracks = Monitor(PlayerTracks())
+    /// How often media was opened; libmpv reports each of them when it begins.
+    private let loads = Monitor(0)
     private let report: AsyncStream<VideoEvent>.Continuation
     private let whenOpen: [[String]]
 
@@ -100,26 +104,38 @@ import LectureKit
     func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
         self.tracks.withLock { $0 = tracks }
         let window = MediaWindow(media)
-        self.window.withLock { $0 = window }
+        let before = self.window.withLock { last in
+            defer { last = window }
+            return last
+        }
+        before?.cancel()
+        let isFirst = loads.withLock { loads in
+            loads += 1
+            return loads == 1
+        }
         let added = handle.withLock { handle -> Int32? in
-            guard let handle else { return nil }
+            guard let handle, isFirst else { return nil }
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
             return unsafe library.addStream(handle.pointer, "lecture", context, openStream)
         }
         if let added, added < 0 { return report(.failed(failure(added))) }
-        if !tracks.chapters.isEmpty { run(["set", "chapters-file", Self.chapters]) }
-        if start > .zero { run(["set", "start", Self.text(start)]) }
+        run(["set", "chapters-file", tracks.chapters.isEmpty ? "" : Self.chapters])
+        run(["set", "start", start > .zero ? Self.text(start) : "none"])
         run(["loadfile", Self.media])
     }
 
     /// Runs a command, without waiting for it.
-    func run(_ words: [String]) {
+    ///
+    /// - Parameters:
+    ///   - words: the command and its arguments.
+    ///   - reply: the number of libmpv's event about its end.
+    func run(_ words: [String], reply: UInt64 = 0) {
         handle.withLock { handle in
             guard let handle else { return }
             let strings = unsafe words.map { unsafe strdup($0) }
             defer { _ = unsafe strings.map { unsafe free($0) } }
             var arguments = unsafe strings.map { unsafe UnsafePointer<CChar>($0) } + [nil]
-            _ = unsafe library.command(handle.pointer, 0, &arguments)
+            _ = unsafe library.command(handle.pointer, reply, &arguments)
         }
     }
 
@@ -138,6 +154,13 @@ import LectureKit
     func setPaused(_ isPaused: Bool) { run(["set", "pause", isPaused ? "yes" : "no"]) }
 
     func setRate(_ rate: Double) { run(["set", "speed", "\(rate)"]) }
+
+    /// Plays a part again and again, or plays on.
+    func setRepeat(_ part: Range<Duration>?) {
+        // The end first: with both, libmpv jumps at once where the position is behind them.
+        run(["set", "ab-loop-b", part.map { Self.text($0.upperBound) } ?? "no"])
+        run(["set", "ab-loop-a", part.map { Self.text($0.lowerBound) } ?? "no"])
+    }
 
     /// Ends the player. Its thread destroys it.
     func close() {
@@ -166,12 +189,38 @@ import LectureKit
     }
 
     /// Adds the subtitles to media that is open.
+    ///
+    /// Only the newest one that was selected has a known number, so the second ones are added first.
     private func addSubtitles() {
-        for (number, subtitle) in tracks.withLock(\.subtitles).enumerated() {
-            let flag = subtitle.isShown ? "select" : "auto"
-            run(["sub-add", "\(Self.subtitle)\(number)", flag, subtitle.name, subtitle.language])
+        guard let second = tracks.withLock({ $0.subtitles.firstIndex(where: \.isSecond) }) else {
+            return addSubtitles(except: nil)
+        }
+        add(second, flag: "select", reply: Self.secondSubtitleReply)
+    }
+
+    /// The second subtitles are there, and selected as the first ones.
+    private func addedSecondSubtitle(_ handle: Handle) {
+        let second = tracks.withLock { $0.subtitles.firstIndex(where: \.isSecond) }
+        if let number = number("sid", handle) {
+            run(["set", "sid", "no"])
+            run(["set", "secondary-sid", "\(Int(number))"])
+        }
+        addSubtitles(except: second)
+    }
+
+    private func addSubtitles(except added: Int?) {
+        for (number, subtitle) in tracks.withLock(\.subtitles).enumerated() where number != added {
+            add(number, flag: subtitle.isShown ? "select" : "auto")
         }
     }
+
+    private func add(_ number: Int, flag: String, reply: UInt64 = 0) {
+        guard let subtitle = tracks.withLock({ $0.subtitles.indices.contains(number) ? $0.subtitles[number] : nil })
+        else { return }
+        run(["sub-add", "\(Self.subtitle)\(number)", flag, subtitle.name, subtitle.language], reply: reply)
+    }
+
+    private static let secondSubtitleReply: UInt64 = 1
 
     /// Opens the media, its chapters, or subtitles by their number, for libmpv.
     fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
@@ -197,6 +246,9 @@ import LectureKit
         var width = 0
         var height = 0
         var caption = ""
+        var secondCaption = ""
+        /// How many files have begun; see ``loads``.
+        var begun = 0
     }
 
     private func takeEvents(_ handle: Handle) {
@@ -213,7 +265,12 @@ import LectureKit
     }
 
     private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ latest: inout Latest) {
-        switch unsafe event.pointee.event_id {
+        let kind = unsafe event.pointee.event_id
+        if kind == MPV_EVENT_START_FILE { latest.begun += 1 }
+        // What is still reported of media that another one replaces.
+        let isOld = latest.begun < loads.withLock(\.self)
+        switch kind {
+        case MPV_EVENT_SEEK where isOld, MPV_EVENT_PLAYBACK_RESTART where isOld, MPV_EVENT_END_FILE where isOld: break
         case MPV_EVENT_PROPERTY_CHANGE:
             guard let property = unsafe Property(rawValue: event.pointee.reply_userdata),
                 let data = unsafe event.pointee.data
@@ -221,11 +278,14 @@ import LectureKit
             unsafe change(property, data.assumingMemoryBound(to: mpv_event_property.self).pointee, &latest)
         case MPV_EVENT_FILE_LOADED:
             addSubtitles()
-            whenOpen.forEach(run)
+            for words in whenOpen { run(words) }
         case MPV_EVENT_SEEK: report.yield(.seeking)
         case MPV_EVENT_PLAYBACK_RESTART:
             latest.place = position(handle) ?? latest.place
             report.yield(.ready(latest.place))
+        case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.secondSubtitleReply:
+            addedSecondSubtitle(handle)
+        case MPV_EVENT_CLIENT_MESSAGE: report.yield(.skip)
         case MPV_EVENT_END_FILE:
             guard let data = unsafe event.pointee.data else { return }
             unsafe ended(data.assumingMemoryBound(to: mpv_event_end_file.self).pointee)
@@ -250,12 +310,21 @@ import LectureKit
             latest.height = Int(unsafe data.load(as: Int64.self))
             report.yield(.pictureSize(width: latest.width, height: latest.height))
         case .caption:
-            let text = unsafe data.load(as: UnsafePointer<CChar>?.self).map { unsafe String(cString: $0) } ?? ""
+            let text = unsafe Self.text(data)
             guard text != latest.caption else { return }
             latest.caption = text
             report.yield(.caption(text))
+        case .secondCaption:
+            let text = unsafe Self.text(data)
+            guard text != latest.secondCaption else { return }
+            latest.secondCaption = text
+            report.yield(.secondCaption(text))
         case .waits: report.yield(.buffering(unsafe data.load(as: CInt.self) != 0))
         }
+    }
+
+    private static func text(_ data: UnsafeMutableRawPointer) -> String {
+        unsafe data.load(as: UnsafePointer<CChar>?.self).map { unsafe String(cString: $0) } ?? ""
     }
 
     private func position(_ handle: Handle) -> Duration? { number(Property.position.name, handle).map(Self.time) }
@@ -272,7 +341,9 @@ import LectureKit
         switch end.reason {
         case MPV_END_FILE_REASON_EOF: report(unread.map(VideoEvent.failed) ?? .ended)
         case MPV_END_FILE_REASON_ERROR: report(.failed(unread ?? failure(end.error)))
-        default: report(.closed)
+        case MPV_END_FILE_REASON_QUIT: report(.closed)
+        // Other media takes its place.
+        default: break
         }
     }
 

@@ -1,0 +1,38 @@
+import Foundation
+import LectureTestSupport
+
+/// Descriptors of the sandbox's film with subtitles, served by nginx.
+struct FilmGateway {
+    let server: NginxOrigin
+    let directory: TemporaryDirectory
+    let film: String
+
+    init(_ sandbox: SandboxOrigin) async throws {
+        directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: directory.file("i"), withIntermediateDirectories: true)
+        for (language, word) in [("en", "MMMMMMMM MMMMMMMM"), ("ko", "WWWWWWWW WWWWWWWW")] {
+            _ = try directory.write("WEBVTT\n\n00:00.000 --> 01:00.000\n\(word)\n", to: "\(language).vtt")
+        }
+        var options = NginxOrigin.Options()
+        options.directives = "types { text/vtt vtt; audio/wav wav; } default_type application/vnd.lecturekit.descriptor+json;"
+        server = try await NginxOrigin.start(serving: directory.path, options)
+        film = "\(sandbox.http)/media/durable-on-the-disk.mp4"
+    }
+
+    func link(_ key: String) -> String { "\(server.http)/i/\(key)" }
+
+    /// Writes a descriptor.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - media: its media; the film by default.
+    ///   - more: further members, after a comma.
+    func describe(_ key: String, media: String? = nil, more: String) throws {
+        let subtitles = [("English", "en"), ("한국어", "ko")].map { name, language in
+            #"{"name":"\#(name)","language":"\#(language)","url":"\#(server.http)/\#(language).vtt"}"#
+        }
+        let list = #""subtitles":[\#(subtitles.joined(separator: ","))]"#
+        let text = #"{"version":1,"media_content_key":"\#(key)","media":{"url":"\#(media ?? film)"},\#(list)\#(more)}"#
+        _ = try directory.write(text, to: "i/\(key)")
+    }
+}
