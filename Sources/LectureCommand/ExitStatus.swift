@@ -95,7 +95,7 @@ package enum ExitStatus: Sendable, Equatable {
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
-            .reportTargetRefuses, .bookmarksNotPermitted, .bookmarksReadOnly,
+            .reportTargetRefuses, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,

@@ -38,8 +38,8 @@ public struct ContentDetails: Sendable, Hashable {
     }
 }
 
-/// What a lecture's description lists: subtitles, chapters, bookmarks, rules of the player. Unreadable parts of a gateway's answer are left
-/// out.
+/// What a lecture's description lists: subtitles, chapters, bookmarks, rules of the player. Unreadable parts of a
+/// gateway's answer are left out.
 public struct ContentOutline: Sendable, Hashable {
     /// A subtitle file.
     public struct Subtitle: Sendable, Hashable {

@@ -26,7 +26,7 @@ extension LectureError.Code {
     /// As much was played as may be played at once.
     public static let playLimitReached = Self(
         -20249, "play_limit_reached", "the provider does not permit to play more of this lecture at once",
-        "Play it again, or ask the provider for the whole lecture.",
+        "Ask the provider for the whole lecture.",
         reason: "The gateway's 'playback.limit' has a duration, whatever the licence says; its message is shown.")
 
     /// All of the above.

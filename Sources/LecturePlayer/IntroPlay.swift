@@ -5,7 +5,7 @@ struct IntroPlay: Sendable, Hashable {
     /// What follows from something that happened.
     enum Step: Sendable, Hashable {
         /// The intro goes on.
-        case goOn([PlayerEffect])
+        case resume([PlayerEffect])
         /// The lecture is next; with the reason when the intro could not be played.
         case end(LectureError?)
     }
@@ -15,11 +15,11 @@ struct IntroPlay: Sendable, Hashable {
 
     private let skippableAfter: Duration?
     /// Whether it has a picture or sound.
-    private(set) var isOpen = false
+    private var isOpen = false
     /// Whether it was played, if only for a moment.
-    private(set) var wasPlayed = false
+    private var wasPlayed = false
     private(set) var isPaused: Bool
-    private(set) var activity = PlayerActivity.steady
+    private var activity = PlayerActivity.steady
     /// How far it was played.
     private var farthest: Duration = .zero
 
@@ -30,6 +30,13 @@ struct IntroPlay: Sendable, Hashable {
     ///   - plays: whether it plays as soon as it can.
     init(_ rule: PlaybackRules.Intro, plays: Bool) { (skippableAfter, isPaused) = (rule.skippableAfter, !plays) }
 
+    /// What an application sees.
+    var state: PlayerState {
+        if !isOpen { return .preparing }
+        if !wasPlayed { return .prepared }
+        return isPaused ? .paused(activity) : .playing(activity)
+    }
+
     /// Whether the rest may be skipped.
     var isSkippable: Bool { skippableAfter.map { farthest >= $0 } ?? false }
 
@@ -39,17 +46,17 @@ struct IntroPlay: Sendable, Hashable {
     /// - Returns: what to do.
     mutating func handle(_ input: PlayerInput) -> Step {
         switch input {
-        case .play: return isOpen ? .goOn([.setPaused(false)]) : wait(plays: true)
-        case .pause: return isOpen ? .goOn([.setPaused(true)]) : wait(plays: false)
-        case .skip: return isSkippable ? .end(nil) : .goOn([])
+        case .play: return isOpen ? .resume([.setPaused(false)]) : wait(plays: true)
+        case .pause: return isOpen ? .resume([.setPaused(true)]) : wait(plays: false)
+        case .skip: return isSkippable ? .end(nil) : .resume([])
         case .engine(let event): return observe(event)
-        default: return .goOn([])
+        default: return .resume([])
         }
     }
 
     private mutating func wait(plays: Bool) -> Step {
         isPaused = !plays
-        return .goOn([])
+        return .resume([])
     }
 
     private mutating func observe(_ event: VideoEvent) -> Step {
@@ -68,16 +75,16 @@ struct IntroPlay: Sendable, Hashable {
         case .failed(let error): return .end(error)
         default: break
         }
-        return .goOn([])
+        return .resume([])
     }
 
     private mutating func arrived(at place: Duration) -> Step {
         guard isOpen else {
             isOpen = true
-            return .goOn(isPaused ? [] : [.setPaused(false)])
+            return .resume(isPaused ? [] : [.setPaused(false)])
         }
-        if place > farthest + Self.tolerance, !isSkippable { return .goOn([.seek(farthest)]) }
+        if place > farthest + Self.tolerance, !isSkippable { return .resume([.seek(farthest)]) }
         activity = .steady
-        return .goOn([])
+        return .resume([])
     }
 }

@@ -37,8 +37,8 @@ extension PlayTerms {
 
     /// Leaves only what is also in another section; that one, where they have nothing in common.
     mutating func narrow(to permitted: Range<Duration>) {
-        guard let section, section.overlaps(permitted) else { return self.section = permitted }
-        self.section = section.clamped(to: permitted)
+        let common = section.flatMap { $0.overlaps(permitted) ? $0.clamped(to: permitted) : nil }
+        section = common ?? permitted
     }
 
     /// Whether the play would begin at the end of the media, or behind it, and need not.

@@ -68,9 +68,7 @@ struct PlayerMachine: Sendable, Hashable {
         case .idle: .idle
         case .judging: .preparing
         case .intro(let intro):
-            if intro.wasPlayed { intro.isPaused ? .paused(intro.activity) : .playing(intro.activity) } else {
-                intro.isOpen ? .prepared : .preparing
-            }
+            intro.state
         // Between an intro and the lecture it is already playing, to those who watch.
         case .loading(let plays) where hadIntro: plays ? .playing(.buffering) : .paused(.buffering)
         case .ready where hadIntro: .paused(.steady)
@@ -178,7 +176,7 @@ struct PlayerMachine: Sendable, Hashable {
     private mutating func follow(_ before: IntroPlay, _ input: PlayerInput) -> [PlayerEffect] {
         var intro = before
         switch intro.handle(input) {
-        case .goOn(let effects):
+        case .resume(let effects):
             phase = .intro(intro)
             return effects
         case .end(let error):

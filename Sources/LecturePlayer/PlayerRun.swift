@@ -12,7 +12,6 @@ actor PlayerRun {
     private var machine = PlayerMachine()
     private var lecture: (any PlayedLecture)?
     private var intro: (any PlayedLecture)?
-    private var rules = PlaybackRules()
     private var recorder: PlayRecorder?
     /// The licence is being asked, the intro opened, or the play counted.
     private var asking: Task<Void, Never>?
@@ -21,7 +20,7 @@ actor PlayerRun {
     private var picture = Picture()
     private var length: Duration?
 
-    /// What is shown beside the lecture, and what of it was shown last.
+    /// What belongs to the lecture beside its media, and what of it was shown last.
     private struct Picture {
         var tracks = PlayerTracks()
         var watermark: WatermarkSchedule?
@@ -31,6 +30,7 @@ actor PlayerRun {
         var buffer = 0.0
         /// Whether the intro may be skipped; nil for the lecture.
         var introIsSkippable: Bool?
+        var rules = PlaybackRules()
         /// The next episode, until it was offered.
         var nextEpisode: PlaybackRules.NextEpisode?
         var licence: LicenceStatus?
@@ -104,9 +104,8 @@ actor PlayerRun {
     private func showIntro() {
         guard machine.introIsSkippable != picture.introIsSkippable else { return }
         picture.introIsSkippable = machine.introIsSkippable
-        guard let isSkippable = picture.introIsSkippable else { return }
-        report.yield(.intro(isSkippable: isSkippable))
-        if isSkippable { engine.notify("Enter skips the intro") }
+        report.yield(.intro(isSkippable: picture.introIsSkippable))
+        if picture.introIsSkippable == true { engine.notify("Enter skips the intro") }
     }
 
     private func offerNextEpisode(at place: Duration) {
@@ -154,13 +153,15 @@ actor PlayerRun {
             }
             picture.tracks.chapters = options.chapters(of: outline)
             picture.watermark = outline.watermark.map { WatermarkSchedule($0) }
-            rules = outline.playback
-            picture.nextEpisode = rules.nextEpisode
+            picture.rules = outline.playback
+            picture.nextEpisode = outline.playback.nextEpisode
             let details = try await manager.contents.details(of: lecture.key)
             report.yield(.opened(lecture.key, title: lecture.title ?? details?.content.title))
-            report.yield(.rules(rules))
-            if let sheet = details?.thumbnailPath.flatMap({ ThumbnailSheet(path: $0) }) { report.yield(.thumbnails(sheet)) }
-            var terms = PlayTerms(rules, options, resumePoint: details?.resumePoint ?? .zero)
+            report.yield(.outline(outline))
+            if let sheet = details?.thumbnailPath.flatMap(ThumbnailSheet.init(path:)) {
+                report.yield(.thumbnails(sheet))
+            }
+            var terms = PlayTerms(picture.rules, options, resumePoint: details?.resumePoint ?? .zero)
             if !lecture.hasIntro { terms.intro = nil }
             let licence = try await lecture.licence()
             show(licence)
@@ -179,7 +180,7 @@ actor PlayerRun {
     }
 
     private func openIntro() async {
-        guard let url = rules.intro?.url else { return }
+        guard let url = picture.rules.intro?.url else { return }
         do {
             let intro = try await StreamedLecture(manager, url)
             self.intro = intro
@@ -233,7 +234,7 @@ actor PlayerRun {
             if interval.activity == .play {
                 try await lecture.watched(media: interval.to - interval.from, running: interval.lasting)
             }
-            if interval.to > .zero || !rules.ignoresZero { try await lecture.reached(interval.to) }
+            if interval.to > .zero || !picture.rules.ignoresZero { try await lecture.reached(interval.to) }
         } catch {
             if error.code == .playTimeUsedUp { inputs.yield(.refused(error)) } else { report.yield(.trouble(error)) }
         }

@@ -84,10 +84,10 @@ public enum PlayerEvent: Sendable, Hashable {
     case caption(String)
     /// The second subtitle that is shown; empty for none.
     case secondCaption(String)
-    /// What is played is an intro, whose rest may be skipped or not. The lecture follows.
-    case intro(isSkippable: Bool)
-    /// What the gateway permits; before the media is opened.
-    case rules(PlaybackRules)
+    /// An intro is played, whose rest may be skipped or not; nil when the lecture follows.
+    case intro(isSkippable: Bool?)
+    /// What its gateway lists and permits; before the media is opened.
+    case outline(ContentOutline)
     /// What the licence says; before the media is opened, and when it has changed.
     case licence(LicenceStatus)
     /// The next episode may be offered now.

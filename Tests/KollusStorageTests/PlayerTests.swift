@@ -108,6 +108,38 @@ struct PlayerTests {
         await cinema.end()
     }
 
+    @Test func `a stream is played as its gateway permits, after its intro`() async throws {
+        let cinema = try await Cinema()
+        let witness = PlayerWitness()
+        let origin = cinema.classroom.origin
+        let rules = """
+            {"seekable":false,"seekable_end":30,"disable_playrate":true,"force_nscreen":true,
+             "limit":{"duration":2,"message":"A preview."},"repeat_section":{"start_time":40,"end_time":50},
+             "next_episode":{"show_time":50,"callback_url":"https://next.example/","callback_params":{"a":"1"}},
+             "intro":{"url":"\(origin.http)/media/durable-on-the-disk.mp4","skip_after":0}}
+            """
+        let value = try #require(rules.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let link = try await origin.link(key: "ranges-and-resuming", query: "json.playback=\(value)")
+        let view = try #require(KollusPlayerView(contentURL: link))
+        view.storage = cinema.storage
+        (view.surface, view.engineOptions, view.delegate) = (.none, ["ao": "null"], witness)
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.prepared(code: nil))
+        #expect(!view.seekable && view.nSeekableEnd == 30 && view.disablePlayRate && view.maxPlaybackRate == 1)
+        #expect(view.intro && view.nSecSkip == 0 && view.forceNScreen && !view.ignoreZero)
+        #expect(view.nPlaybackLimitDuration == 2 && view.strPlaybackLimitMessage == "A preview.")
+        #expect(view.nRepeatStartTime == 40 && view.nRepeatEndTime == 50)
+        #expect(view.nextEpisodeShowTime == 50 && view.nextEpisodeCallbackURL == "https://next.example/")
+        #expect(view.nextEpisodeCallbackParams["a"] as? String == "1" && !view.nextEpisodeShowButton)
+        try view.play()
+        await witness.until(.play(true, code: nil))
+        #expect(view.setSkipPlay())
+        let code = LectureError.Code.playLimitReached.number
+        await witness.until(.stop(false, code: code))
+        #expect(!view.intro && !view.setSkipPlay())
+        await cinema.end()
+    }
+
     @Test func `requests made at once have their results in order`() async throws {
         let cinema = try await Cinema()
         let witness = PlayerWitness()

@@ -14,7 +14,8 @@ struct FilmGateway {
             _ = try directory.write("WEBVTT\n\n00:00.000 --> 01:00.000\n\(word)\n", to: "\(language).vtt")
         }
         var options = NginxOrigin.Options()
-        options.directives = "types { text/vtt vtt; audio/wav wav; } default_type application/vnd.lecturekit.descriptor+json;"
+        options.directives =
+            "types { text/vtt vtt; audio/wav wav; } default_type application/vnd.lecturekit.descriptor+json;"
         server = try await NginxOrigin.start(serving: directory.path, options)
         film = "\(sandbox.http)/media/durable-on-the-disk.mp4"
     }
@@ -27,6 +28,7 @@ struct FilmGateway {
     ///   - key: the lecture.
     ///   - media: its media; the film by default.
     ///   - more: further members, after a comma.
+    /// - Throws: when it cannot be written.
     func describe(_ key: String, media: String? = nil, more: String) throws {
         let subtitles = [("English", "en"), ("한국어", "ko")].map { name, language in
             #"{"name":"\#(name)","language":"\#(language)","url":"\#(server.http)/\#(language).vtt"}"#

@@ -88,9 +88,11 @@ import Testing
         let link = try await sandbox.link(
             key: "bytes-1M-4", user: "kim", extras: true, licensed: "other",
             lms: ["one", "http://127.0.0.1:9/x?a=1&b=2"],
-            query: "uservalue0=v")
+            query: "uservalue0=v&json.playback=%7B%22seekable%22%3Afalse%7D&json.broken=%7B")
         let descriptor = try object(try await Answer.get(link))
         #expect(descriptor["client_user_id"] as? String == "kim" && descriptor["snapshot_url"] != nil)
+        #expect((descriptor["playback"] as? [String: Any])?["seekable"] as? Bool == false)
+        #expect(descriptor["broken"] == nil)
         let drm = try #require(descriptor["drm"] as? [String: Any])
         #expect(drm["callback_url"] as? String == "\(sandbox.http)/drm/callback/other")
         let channels = try #require(descriptor["lms"] as? [[String: Any]])

@@ -211,6 +211,12 @@ struct Gateway: Sendable {
             members.removeAll { $0.0 == name }
             members.append((name, .string(value)))
         }
+        // `json.NAME=VALUE` does so with any value.
+        for (name, value) in request.target.queries(beginning: "json.") {
+            guard let value = try? StrictJSON.value(of: Array(value.utf8)) else { continue }
+            members.removeAll { $0.0 == name }
+            members.append((name, value))
+        }
         var reply = Reply.json(200, .object(members))
         reply.fields = [
             ("Content-Type", "application/vnd.lecturekit.descriptor+json"), ("Cache-Control", "no-store"),

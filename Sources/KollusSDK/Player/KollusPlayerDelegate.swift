@@ -121,7 +121,7 @@ public protocol KollusPlayerDelegate: NSObjectProtocol {
         _ kollusPlayerView: KollusPlayerView,
         charset: UnsafeMutablePointer<CChar>?, caption: UnsafeMutablePointer<CChar>?
     )
-    /// The same for a second subtitle. Not called.
+    /// The same for a second subtitle.
     func kollusPlayerView(
         _ kollusPlayerView: KollusPlayerView!,
         charsetSub: UnsafeMutablePointer<CChar>!, captionSub: UnsafeMutablePointer<CChar>!

@@ -44,15 +44,18 @@ extension KollusPlayerView {
     @discardableResult
     public func setSubTitlePath(_ path: UnsafeMutablePointer<CChar>!) -> Bool {
         guard let path = unsafe path else { return false }
-        return core.setSubtitle(unsafe String(cString: path))
+        return core.setSubtitle(unsafe String(cString: path), isSecond: false)
     }
 
-    /// Does nothing: one subtitle is shown at a time.
+    /// Shows a second subtitle file beside the first one, at the top of the picture.
     ///
-    /// - Parameter path: not used.
-    /// - Returns: false.
+    /// - Parameter path: on this machine; nil is refused.
+    /// - Returns: false without a readable file.
     @discardableResult
-    public func setSubTitleSubPath(_ path: UnsafeMutablePointer<CChar>!) -> Bool { false }
+    public func setSubTitleSubPath(_ path: UnsafeMutablePointer<CChar>!) -> Bool {
+        guard let path = unsafe path else { return false }
+        return core.setSubtitle(unsafe String(cString: path), isSecond: true)
+    }
 
     /// Whether there is a sheet of small pictures: ``KollusContent/thumbnail``.
     public var isThumbnailEnable: Bool { core.status.content?.thumbnail != nil }
@@ -78,40 +81,59 @@ extension KollusPlayerView {
 // MARK: What the play permits
 
 extension KollusPlayerView {
-    /// Whether the application may jump: always.
-    public var seekable: Bool { true }
-    /// Up to which second it may jump: −1, which only applies where ``seekable`` is false.
-    public var nSeekableEnd: Int { -1 }
-    /// Whether the speed cannot be changed: it can.
-    public var disablePlayRate: Bool { false }
+    /// What the gateway permits; everything before the preparation.
+    private var rules: PlaybackRules { core.status.outline?.playback ?? PlaybackRules() }
+
+    /// Whether the application may jump anywhere.
+    public var seekable: Bool { rules.seeking == .free }
+    /// Up to which second it may jump where ``seekable`` is false; −1 for not at all. A jump that is not permitted is
+    /// not made.
+    public var nSeekableEnd: Int { if case .upTo(let end) = rules.seeking { Int(end.seconds) } else { -1 } }
+    /// Whether the speed cannot be changed.
+    public var disablePlayRate: Bool { rules.hasFixedRate }
     /// The fastest speed.
-    public var maxPlaybackRate: Float { 10 }
-    /// Whether it is an intro: never, since playlists are not played.
-    public var intro: Bool { false }
-    /// After how many seconds an intro can be skipped: 0, see ``intro``.
-    public var nSecSkip: Int { 0 }
-    /// Skips an intro: there is none.
+    public var maxPlaybackRate: Float { rules.hasFixedRate ? 1 : 10 }
+    /// Whether an intro is played, which only streams have.
+    public var intro: Bool { core.status.intro != nil }
+    /// After how many seconds the intro can be skipped; 0 without an intro, and for one that cannot.
+    public var nSecSkip: Int { rules.intro?.skippableAfter.map { Int($0.seconds) } ?? 0 }
+    /// Skips the intro.
     ///
-    /// - Returns: false.
+    /// - Returns: false without an intro that may be skipped now.
     @discardableResult
-    public func setSkipPlay() -> Bool { false }
+    public func setSkipPlay() -> Bool { core.skipIntro() }
     /// Whether it starts without a sound: never.
     public var muteOnStart: Bool { false }
     /// Whether the picture may be shown on another screen: always, since Linux has no protected outputs.
     public var screenConnectEnabled: Bool { true }
-    /// Whether the play has to begin where it was left: it has not, the application decides.
-    public var forceNScreen: Bool { false }
-    /// Whether a resume point near the start counts: the store keeps every one, so yes.
-    public var ignoreZero: Bool { true }
-    /// Where a repeated part starts, in seconds: ``playSection`` says it here.
-    public var nRepeatStartTime: Int { core[\.section]?.startTime ?? 0 }
-    /// Where a repeated part ends, in seconds: as ``nRepeatStartTime``.
-    public var nRepeatEndTime: Int { core[\.section]?.endTime ?? 0 }
-    /// How many seconds may be played; 0 without a limit. A limit is part of the licence here
-    /// (``KollusContent/drmExpirePlayTime``), and ends the play with −8683.
-    public var nPlaybackLimitDuration: Int { 0 }
-    /// The message about that limit: the error's.
-    public var strPlaybackLimitMessage: String! { "" }
+    /// Whether an application has to begin where the content was left, without asking the user.
+    public var forceNScreen: Bool { rules.resumesWithoutAsking }
+    /// Whether a play that was left at the start leaves the resume point where it was.
+    public var ignoreZero: Bool { rules.ignoresZero }
+    /// Where the part starts that the gateway wants repeated, in seconds; else that of ``playSection``.
+    public var nRepeatStartTime: Int {
+        rules.repeated.map { Int($0.lowerBound.seconds) } ?? core[\.section]?.startTime ?? 0
+    }
+    /// Where it ends, in seconds; as ``nRepeatStartTime``.
+    public var nRepeatEndTime: Int {
+        rules.repeated.map { Int($0.upperBound.seconds) } ?? core[\.section]?.endTime ?? 0
+    }
+    /// How many seconds may be played at once; 0 without a limit. Then the play ends with an error that has
+    /// ``strPlaybackLimitMessage``. A limit of the licence is ``KollusContent/drmExpirePlayTime``.
+    public var nPlaybackLimitDuration: Int { rules.limit.map { Int($0.duration.seconds) } ?? 0 }
+    /// The provider's message about that limit; empty without one.
+    public var strPlaybackLimitMessage: String! { rules.limit?.message ?? "" }
+
+    /// At which second the next episode is offered; 0 without one.
+    public var nextEpisodeShowTime: Int { rules.nextEpisode.map { Int($0.showTime.seconds) } ?? 0 }
+    /// Where the next episode is asked for; empty without one.
+    public var nextEpisodeCallbackURL: String! { rules.nextEpisode?.callbackURL ?? "" }
+    /// With which parameters.
+    public var nextEpisodeCallbackParams: NSMutableDictionary! {
+        NSMutableDictionary(dictionary: rules.nextEpisode?.parameters ?? [:])
+    }
+    /// Whether a button is shown for it.
+    public var nextEpisodeShowButton: Bool { rules.nextEpisode?.showsButton ?? false }
 }
 
 // MARK: What is not here
@@ -225,14 +247,6 @@ extension KollusPlayerView {
     /// Whether the sound has a watermark: no. Of older versions.
     public var isWaterMark: Bool { false }
 
-    /// When the next episode is offered: 0, descriptions do not have it.
-    public var nextEpisodeShowTime: Int { 0 }
-    /// Where the next episode is asked for: none.
-    public var nextEpisodeCallbackURL: String! { "" }
-    /// With which parameters: none.
-    public var nextEpisodeCallbackParams: NSMutableDictionary! { NSMutableDictionary() }
-    /// Whether a button is shown for it: no.
-    public var nextEpisodeShowButton: Bool { false }
     /// A URL of the vendor's own application: none.
     public var actionStatsUrl: String! { "" }
     /// A key of the vendor's own application: none.

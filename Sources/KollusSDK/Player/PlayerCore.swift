@@ -160,9 +160,18 @@ final class PlayerCore: Sendable {
         mailbox.post(.zoom(gesture))
     }
 
-    func setSubtitle(_ path: String) -> Bool {
+    func setSubtitle(_ path: String, isSecond: Bool) -> Bool {
         guard FileManager.default.isReadableFile(atPath: path) else { return false }
-        return session?.showSubtitle(path) ?? false
+        return session?.showSubtitle(path, isSecond: isSecond) ?? false
+    }
+
+    /// Skips the intro.
+    ///
+    /// - Returns: whether there is one that may be skipped now.
+    func skipIntro() -> Bool {
+        guard status.intro == true, let session else { return false }
+        session.skipIntro()
+        return true
     }
 
     // MARK: What the content has

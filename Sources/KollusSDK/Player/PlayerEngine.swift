@@ -59,7 +59,9 @@ final class PlayerEngine: VideoEngine {
     }
 
     /// Shows a subtitle file.
-    func showSubtitle(_ path: String) { mpv.showSubtitles(path) }
+    func showSubtitle(_ path: String, isSecond: Bool) {
+        if isSecond { mpv.showSecondSubtitles(path) } else { mpv.showSubtitles(path) }
+    }
 
     /// The picture's track: its size in pixels and pictures per second; nil without a picture.
     var pictureTrack: (width: Double, height: Double, rate: Double?)? {

@@ -20,6 +20,7 @@ enum PlayerDelivery: Sendable {
     case unknownError(KollusError)
     case frameRate(Int32)
     case caption(String)
+    case secondCaption(String)
     case thumbnail
     case mediaContentKey(String)
     case exchange(KollusExchange)
@@ -204,6 +205,7 @@ final class PlayerMailbox: @unchecked Sendable {
             delegate.kollusPlayerView(some, framerate: rate)
             delegate.kollusPlayerView(view, framerate: rate)
         case .caption(let text): inform(caption: text, delegate, view)
+        case .secondCaption(let text): inform(secondCaption: text, delegate, view)
         case .thumbnail:
             delegate.kollusPlayerView(some, thumbnail: true, error: none)
             delegate.kollusPlayerView(view, thumbnail: true, error: none)
@@ -216,21 +218,34 @@ final class PlayerMailbox: @unchecked Sendable {
         }
     }
 
-    /// A caption as C strings, which are valid during the call.
-    private func inform(
-        caption text: String, _ delegate: any KollusPlayerDelegate, _ view: KollusPlayerView
+    private func inform(caption text: String, _ delegate: any KollusPlayerDelegate, _ view: KollusPlayerView) {
+        unsafe strings(text) { charset, caption in
+            let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (charset, caption)
+            unsafe delegate.kollusPlayerView(view as KollusPlayerView?, charset: some1, caption: some2)
+            unsafe delegate.kollusPlayerView(view, charset: charset, caption: caption)
+            unsafe delegate.kollusPlayerView(view, charset: some1, caption: some2)
+        }
+    }
+
+    private func inform(secondCaption text: String, _ delegate: any KollusPlayerDelegate, _ view: KollusPlayerView) {
+        unsafe strings(text) { charset, caption in
+            let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (charset, caption)
+            unsafe delegate.kollusPlayerView(view as KollusPlayerView?, charsetSub: some1, captionSub: some2)
+            unsafe delegate.kollusPlayerView(view, charsetSub: charset, captionSub: caption)
+            unsafe delegate.kollusPlayerView(view, charsetSub: some1, captionSub: some2)
+        }
+    }
+
+    /// A character set and a caption as C strings, which are valid during the call.
+    private func strings(
+        _ text: String, _ deliver: (UnsafeMutablePointer<CChar>, UnsafeMutablePointer<CChar>) -> Void
     ) {
         var (set, bytes) = (Array("UTF-8".utf8CString), Array(text.utf8CString))
         unsafe set.withUnsafeMutableBufferPointer { set in
             unsafe bytes.withUnsafeMutableBufferPointer { bytes in
                 // Arrays of C strings are never empty.
                 guard let charset = set.baseAddress, let caption = bytes.baseAddress else { return }
-                let (some1, some2): (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = unsafe (
-                    charset, caption
-                )
-                unsafe delegate.kollusPlayerView(view as KollusPlayerView?, charset: some1, caption: some2)
-                unsafe delegate.kollusPlayerView(view, charset: charset, caption: caption)
-                unsafe delegate.kollusPlayerView(view, charset: some1, caption: some2)
+                unsafe deliver(charset, caption)
             }
         }
     }

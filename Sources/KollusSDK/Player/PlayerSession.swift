@@ -183,11 +183,13 @@ final class PlayerSession: Sendable {
 
     func show(_ picture: PlayerPicture) { state.withLock { $0.engine }?.show(picture) }
 
-    func showSubtitle(_ path: String) -> Bool {
+    func showSubtitle(_ path: String, isSecond: Bool) -> Bool {
         guard let engine = state.withLock({ $0.engine }) else { return false }
-        engine.showSubtitle(path)
+        engine.showSubtitle(path, isSecond: isSecond)
         return true
     }
+
+    func skipIntro() { state.withLock { $0.player }?.skipIntro() }
 
     /// Gives results and sends requests, as far as the player is.
     private func proceed(_ state: inout State) {
@@ -277,6 +279,9 @@ final class PlayerSession: Sendable {
         case .state(let shown): show(shown)
         case .trouble(let error): post(.unknownError(KollusError(error)))
         case .caption(let text): post(.caption(text))
+        case .secondCaption(let text): post(.secondCaption(text))
+        case .outline(let outline): core.change(self) { $0.outline = outline }
+        case .intro(let isSkippable): core.change(self) { $0.intro = isSkippable }
         case .opened(let key, _) where plan.source.key == nil:
             state.withLock { $0.key = key }
             post(.mediaContentKey(key.text))

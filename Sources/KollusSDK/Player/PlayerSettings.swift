@@ -108,11 +108,15 @@ struct PlayerStatus {
     var position: TimeInterval = 0
     var content: KollusContent?
     var outline: ContentOutline?
+    /// Whether what is played is an intro, and whether that may be skipped.
+    var intro: Bool?
     var bookmarks: [Any]?
     var canEditBookmarks = false
 
     /// The play is over; what it was about stays.
-    mutating func end() { (isPrepared, isPlaying, isBuffering, isSeeking) = (false, false, false, false) }
+    mutating func end() {
+        (isPrepared, isPlaying, isBuffering, isSeeking, intro) = (false, false, false, false, nil)
+    }
 }
 
 extension Duration {

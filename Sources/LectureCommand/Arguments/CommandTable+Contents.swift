@@ -86,7 +86,7 @@ extension CommandTable {
             "A URL plays the lecture that it leads to: the downloaded one, or else a stream through the cache, of "
                 + "which nothing is registered.",
             "The keys are those of mpv: space pauses, the arrows jump, [ and ] change the speed, q ends. With "
-                + "--no-video they are read from the terminal.",
+                + "--no-video they are read from the terminal. Enter skips an intro, once its provider permits that.",
             "The media is unsealed in memory only. Exit status 77 means that the licence does not allow playing, or "
                 + "ended while it played; 78 that libmpv is not installed.",
         ],
@@ -99,6 +99,7 @@ extension CommandTable {
                 "start", nil, "TIME", .position, help: "Begin here: 90, 12:30, 1:02:03.",
                 defaultText: "where it was left"),
             .value("section", nil, "A-B", .section, help: "Play only this part: 12:30-15:00."),
+            .value("repeat", nil, "A-B", .section, help: "Play this part again and again."),
             .value("speed", nil, "N", .speed, help: "The speed, 0.5 to 10.", defaultText: "1"),
             .flag("no-video", help: "Play only the sound, without a window.", conflicts: ["fullscreen"]),
             .value("subtitles", nil, "FILE", .file, help: "Show these subtitles."),
@@ -106,10 +107,16 @@ extension CommandTable {
                 "subtitle-language", nil, "LANG", .text,
                 help: "Show the lecture's own subtitles in this language, for instance ko.",
                 defaultText: "none; the key j changes it"),
+            .value(
+                "second-subtitle-language", nil, "LANG", .text,
+                help: "Show those of another language as well, at the top."),
             .flag("fullscreen", help: "Fill the screen.", conflicts: ["no-video"]),
             .value(
                 "audio-output", nil, "NAME", .text,
                 help: "The audio output, as mpv names it: pulse, alsa; null plays in silence.", defaultText: "mpv's"),
+            .value(
+                "video-output", nil, "NAME", .text,
+                help: "The video output, as mpv names it: gpu, x11, wlshm.", defaultText: "the first one that works"),
             .value("user", nil, "ID", .text, help: "The learner in the reports.", defaultText: "the gateway's"),
         ],
         examples: [

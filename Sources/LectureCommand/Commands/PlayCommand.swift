@@ -14,12 +14,14 @@ enum PlayCommand {
         // mpv would go on without them.
         if let path = command.text("subtitles") { _ = try InputReader(path, failure: .readFile) }
         options.subtitleLanguage = command.text("subtitle-language")
+        options.secondSubtitleLanguage = command.text("second-subtitle-language")
         return try await session.withManager { manager in
             let (media, title) = try await media(command, manager)
             let engine = try MpvEngine(
                 engineOptions(session, media, title: title, end: section?.upperBound), environment: context.environment)
             let player = Player(manager, media, engine: engine, options: options)
             if let speed = command.text("speed").flatMap(PlayPosition.speed) { player.setRate(speed) }
+            if let part = command.text("repeat").flatMap(PlayPosition.section) { player.setRepeat(part) }
             player.play()
             var run = PlayRun(session: session, player: player, key: try key(of: media, manager))
             return try await run.run()
@@ -74,6 +76,7 @@ enum PlayCommand {
         options.readsTerminal = !hasPicture && session.context.diagnosticsIsTerminal
         options.subtitlePath = command.text("subtitles")
         if let output = command.text("audio-output") { options.more["ao"] = output }
+        if hasPicture, let output = command.text("video-output") { options.more["vo"] = output }
         options.end = end
         if case .stream = media { options.readAhead = .seconds(30) }
         return options
@@ -94,6 +97,10 @@ package struct PlayerDisplay: Sendable, Hashable {
     package var buffered: Duration?
     /// The speed; 1 is normal.
     package var rate = 1.0
+    /// Whether an intro is played.
+    package var isIntro = false
+    /// What the licence has left: `plays until 2026-11-26`, for instance; empty without a limit.
+    package var rest = ""
 
     /// Shows a player that was not started.
     package init() {}
@@ -151,7 +158,9 @@ private struct PlayRun {
         case .opened(let key, _): display.key = key
         case .duration(let duration): display.duration = duration
         case .buffered(let length): display.buffered = length
-        case .pictureSize, .caption, .secondCaption, .intro, .rules, .licence, .nextEpisode, .thumbnails: break
+        case .intro(let isSkippable): display.isIntro = isSkippable != nil
+        case .licence(let licence): display.rest = PlayRest.text(licence)
+        case .nextEpisode, .pictureSize, .caption, .secondCaption, .outline, .thumbnails: break
         case .rate(let rate):
             guard rate != display.rate else { return }
             display.rate = rate
@@ -170,7 +179,9 @@ private struct PlayRun {
         let speed = display.rate == 1 ? "" : "  \(display.rate)×"
         let buffer = display.buffered.map { "  buffer \($0.milliseconds / 1000) s" } ?? ""
         // Over the line before it, as wide as that could be.
-        let text = "\(display.state.name)  \(Self.clock(display.position))\(length)\(speed)\(buffer)"
+        let rest = display.rest.isEmpty ? "" : "  \(display.rest)"
+        let name = display.isIntro ? "intro" : display.state.name
+        let text = "\(name)  \(Self.clock(display.position))\(length)\(speed)\(buffer)\(rest)"
         try? context.diagnostics.write(machine: "\r\(text)\u{1B}[K")
     }
 

@@ -19,6 +19,7 @@ extension JSONLine {
                 if case .failed(let error) = ending { problem(error, &writer) }
             case .idle, .preparing, .prepared: break
             }
+            if shown.isIntro { writer.member("intro", true) }
             writer.member("position_ms", shown.position.milliseconds)
             writer.member("duration_ms", shown.duration?.milliseconds)
             writer.member("buffered_ms", shown.buffered?.milliseconds)

@@ -7,8 +7,17 @@ public enum PlayerSurface: Sendable, Hashable {
     case window(title: String, isFullscreen: Bool)
     /// A window of an application, by its X11 id.
     case x11(UInt32)
+    /// In memory, for an application that draws it.
+    case frames(PlayerFrames)
     /// Nowhere: only sound.
     case none
+
+    var needsDisplay: Bool {
+        switch self {
+        case .window, .x11: true
+        case .frames, .none: false
+        }
+    }
 }
 
 /// Options of the video engine.
@@ -51,12 +60,12 @@ public final class MpvEngine: VideoEngine {
     public init(_ options: MpvOptions = MpvOptions(), environment: [String: String] = MpvEngine.environment)
         throws(LectureError)
     {
-        if options.surface != .none, !Self.hasDisplay(environment) { throw LectureError(.displayMissing) }
+        if options.surface.needsDisplay, !Self.hasDisplay(environment) { throw LectureError(.displayMissing) }
         let library = try MpvLibrary.shared.get()
         let (events, report) = AsyncStream.makeStream(of: VideoEvent.self)
         self.events = events
         player = try MpvPlayer(
-            library, Self.settings(options), hasWindow: options.surface != .none,
+            library, Self.settings(options), options.surface,
             whenOpen: options.subtitlePath.map { [["sub-add", $0, "select"]] } ?? [], report)
         player.run(["keybind", "ENTER", "script-message lecture-skip-intro"])
     }
@@ -87,7 +96,7 @@ public final class MpvEngine: VideoEngine {
             ("demuxer-max-bytes", "32MiB"), ("demuxer-max-back-bytes", "8MiB"), ("audio-client-name", "LectureKit"),
         ]
         // Only outputs with a window: mpv would fall back to letters on the terminal, or to nothing.
-        if options.surface != .none { settings.append(("vo", "gpu,xv,x11,wlshm")) }
+        if options.surface.needsDisplay { settings.append(("vo", "gpu,xv,x11,wlshm")) }
         switch options.surface {
         case .window(let title, let isFullscreen):
             // At once: without a window the media must not be opened.
@@ -95,6 +104,7 @@ public final class MpvEngine: VideoEngine {
             settings += [("input-default-bindings", "yes"), ("input-vo-keyboard", "yes")]
             settings += [("title", title.isEmpty ? "LectureKit" : title), ("fullscreen", isFullscreen ? "yes" : "no")]
         case .x11(let id): settings += [("wid", "\(id)"), ("force-window", "immediate")]
+        case .frames: settings += [("vo", "libmpv"), ("osc", "no")]
         case .none: settings += [("vid", "no"), ("vo", "null")]
         }
         if options.readsTerminal {
@@ -152,6 +162,11 @@ public final class MpvEngine: VideoEngine {
     ///
     /// - Parameter path: of the file.
     public func showSubtitles(_ path: String) { player.run(["sub-add", path, "select"]) }
+
+    /// Shows a subtitle file beside the first one, at the top of the picture, from now on.
+    ///
+    /// - Parameter path: of the file.
+    public func showSecondSubtitles(_ path: String) { player.showSecondSubtitles(path) }
 
     /// Ends the engine; its window closes.
     public func close() { player.close() }

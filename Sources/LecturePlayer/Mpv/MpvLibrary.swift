@@ -18,6 +18,16 @@ import LectureKit
     let command: cmpv_command_async
     let waitEvent: cmpv_wait_event
     let addStream: cmpv_stream_cb_add_ro
+    let render: Render
+
+    /// The functions that render into memory.
+    @safe struct Render: Sendable {
+        let create: cmpv_render_context_create
+        let setUpdateCallback: cmpv_render_context_set_update_callback
+        let update: cmpv_render_context_update
+        let render: cmpv_render_context_render
+        let free: cmpv_render_context_free
+    }
 
     /// The name of every libmpv with client API 2.
     static let name = "libmpv.so.2"
@@ -43,6 +53,14 @@ import LectureKit
         unsafe command = try unsafe functions.find("mpv_command_async", cmpv_command_async.self)
         unsafe waitEvent = try unsafe functions.find("mpv_wait_event", cmpv_wait_event.self)
         unsafe addStream = try unsafe functions.find("mpv_stream_cb_add_ro", cmpv_stream_cb_add_ro.self)
+        let prefix = "mpv_render_context_"
+        render = unsafe Render(
+            create: try functions.find(prefix + "create", cmpv_render_context_create.self),
+            setUpdateCallback: try functions.find(
+                prefix + "set_update_callback", cmpv_render_context_set_update_callback.self),
+            update: try functions.find(prefix + "update", cmpv_render_context_update.self),
+            render: try functions.find(prefix + "render", cmpv_render_context_render.self),
+            free: try functions.find(prefix + "free", cmpv_render_context_free.self))
     }
 
     /// The loader's message about its last failure; it names the file.

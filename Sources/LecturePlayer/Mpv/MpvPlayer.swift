@@ -57,6 +57,9 @@ import LectureKit
     private let tracks = Monitor(PlayerTracks())
     /// How often media was opened; libmpv reports each of them when it begins.
     private let loads = Monitor(0)
+    private let renderer = Monitor<FrameRenderer?>(nil)
+    /// The number of the first subtitles while second ones are added.
+    private let first = Monitor<Int?>(nil)
     private let report: AsyncStream<VideoEvent>.Continuation
     private let whenOpen: [[String]]
 
@@ -65,12 +68,12 @@ import LectureKit
     /// - Parameters:
     ///   - library: libmpv.
     ///   - settings: its options, by name.
-    ///   - hasWindow: whether they open a window.
+    ///   - surface: where it is shown, as the settings say.
     ///   - whenOpen: commands to run when the media is open.
     ///   - report: where events go.
     /// - Throws: `LectureError`: `displayMissing`, `playerFailed`.
     init(
-        _ library: MpvLibrary, _ settings: [(String, String)], hasWindow: Bool, whenOpen: [[String]],
+        _ library: MpvLibrary, _ settings: [(String, String)], _ surface: PlayerSurface, whenOpen: [[String]],
         _ report: AsyncStream<VideoEvent>.Continuation
     ) throws(LectureError) {
         // libmpv refuses to start where numbers have another decimal point (client.h, "Basic environment
@@ -80,7 +83,13 @@ import LectureKit
         let raw = unsafe Handle(pointer: made)
         (self.library, self.report, self.whenOpen) = (library, report, whenOpen)
         handle = Monitor(raw)
-        do throws(LectureError) { try start(raw, settings, hasWindow: hasWindow) } catch {
+        do throws(LectureError) {
+            try start(raw, settings, hasWindow: surface.needsDisplay)
+            if case .frames(let frames) = surface {
+                let made = try unsafe FrameRenderer(library, raw.pointer, frames)
+                renderer.withLock { $0 = made }
+            }
+        } catch {
             unsafe library.destroy(made)
             throw error
         }
@@ -199,13 +208,24 @@ import LectureKit
     }
 
     /// The second subtitles are there, and selected as the first ones.
-    private func addedSecondSubtitle(_ handle: Handle) {
-        let second = tracks.withLock { $0.subtitles.firstIndex(where: \.isSecond) }
-        if let number = number("sid", handle) {
-            run(["set", "sid", "no"])
-            run(["set", "secondary-sid", "\(Int(number))"])
+    ///
+    /// - Parameters:
+    ///   - handle: the player.
+    ///   - isFile: whether an application has added them, beside those of the lecture.
+    private func addedSecondSubtitle(_ handle: Handle, isFile: Bool) {
+        let before = first.withLock(\.self)
+        if let number = number("sid", handle).map({ Int($0) }), number != before {
+            run(["set", "sid", before.map { "\($0)" } ?? "no"])
+            run(["set", "secondary-sid", "\(number)"])
         }
-        addSubtitles(except: second)
+        if !isFile { addSubtitles(except: tracks.withLock { $0.subtitles.firstIndex(where: \.isSecond) }) }
+    }
+
+    /// Shows a file as the second subtitles.
+    func showSecondSubtitles(_ path: String) {
+        let shown = number("sid").map { Int($0) }
+        first.withLock { $0 = shown }
+        run(["sub-add", path, "select"], reply: Self.secondSubtitleFileReply)
     }
 
     private func addSubtitles(except added: Int?) {
@@ -221,6 +241,7 @@ import LectureKit
     }
 
     private static let secondSubtitleReply: UInt64 = 1
+    private static let secondSubtitleFileReply: UInt64 = 2
 
     /// Opens the media, its chapters, or subtitles by their number, for libmpv.
     fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
@@ -247,8 +268,8 @@ import LectureKit
         var height = 0
         var caption = ""
         var secondCaption = ""
-        /// How many files have begun; see ``loads``.
-        var begun = 0
+        /// How many files have started; see ``loads``.
+        var started = 0
     }
 
     private func takeEvents(_ handle: Handle) {
@@ -260,15 +281,16 @@ import LectureKit
         report.yield(.closed)
         window.withLock(\.self)?.cancel()
         self.handle.withLock { $0 = nil }
+        renderer.withLock(\.self)?.close()
         unsafe library.destroy(handle.pointer)
         report.finish()
     }
 
     private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ latest: inout Latest) {
         let kind = unsafe event.pointee.event_id
-        if kind == MPV_EVENT_START_FILE { latest.begun += 1 }
+        if kind == MPV_EVENT_START_FILE { latest.started += 1 }
         // What is still reported of media that another one replaces.
-        let isOld = latest.begun < loads.withLock(\.self)
+        let isOld = latest.started < loads.withLock(\.self)
         switch kind {
         case MPV_EVENT_SEEK where isOld, MPV_EVENT_PLAYBACK_RESTART where isOld, MPV_EVENT_END_FILE where isOld: break
         case MPV_EVENT_PROPERTY_CHANGE:
@@ -284,7 +306,9 @@ import LectureKit
             latest.place = position(handle) ?? latest.place
             report.yield(.ready(latest.place))
         case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.secondSubtitleReply:
-            addedSecondSubtitle(handle)
+            addedSecondSubtitle(handle, isFile: false)
+        case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.secondSubtitleFileReply:
+            addedSecondSubtitle(handle, isFile: true)
         case MPV_EVENT_CLIENT_MESSAGE: report.yield(.skip)
         case MPV_EVENT_END_FILE:
             guard let data = unsafe event.pointee.data else { return }

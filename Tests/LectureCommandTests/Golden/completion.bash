@@ -48,10 +48,13 @@ _lecturectl_value() {
     "cat --range" | "cat -r") echo 'anything' ;;
     "play --start") echo 'anything' ;;
     "play --section") echo 'anything' ;;
+    "play --repeat") echo 'anything' ;;
     "play --speed") echo 'anything' ;;
     "play --subtitles") echo 'files' ;;
     "play --subtitle-language") echo 'anything' ;;
+    "play --second-subtitle-language") echo 'anything' ;;
     "play --audio-output") echo 'anything' ;;
+    "play --video-output") echo 'anything' ;;
     "play --user") echo 'anything' ;;
     "bookmark list --user") echo 'anything' ;;
     "bookmark add --user") echo 'anything' ;;
@@ -208,7 +211,7 @@ _lecturectl_options() {
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
-    "play") echo '--stream --start --section --speed --no-video --subtitles --subtitle-language --fullscreen --audio-output --user' ;;
+    "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user' ;;
     "bookmark list") echo '--user' ;;
     "bookmark add") echo '--user' ;;
     "bookmark remove") echo '--user' ;;

@@ -276,12 +276,15 @@ _lecturectl_play() {
         '--stream[Stream a URL even when its lecture was downloaded.]' \
         '--start=[Begin here: 90, 12:30, 1:02:03.]:TIME: ' \
         '--section=[Play only this part: 12:30-15:00.]:A-B: ' \
+        '--repeat=[Play this part again and again.]:A-B: ' \
         '--speed=[The speed, 0.5 to 10.]:N: ' \
         '--no-video[Play only the sound, without a window.]' \
         '--subtitles=[Show these subtitles.]:FILE:_files' \
         '--subtitle-language=[Show the lecture'\''s own subtitles in this language, for instance ko.]:LANG: ' \
+        '--second-subtitle-language=[Show those of another language as well, at the top.]:LANG: ' \
         '--fullscreen[Fill the screen.]' \
         '--audio-output=[The audio output, as mpv names it: pulse, alsa; null plays in silence.]:NAME: ' \
+        '--video-output=[The video output, as mpv names it: gpu, x11, wlshm.]:NAME: ' \
         '--user=[The learner in the reports.]:ID: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
