@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 """Measures `lecturectl play` beside bare mpv: the first picture, seeking, processor time and memory.
 
-Everything runs on an X display of its own (Xvfb), with mpv's software output and without sound. The lecture is made by
-mpv: 1080p at 30 pictures a second, H.264. Each round measures every player in turn; ratios within one run are the
-result.
+Everything runs on an X display of its own (Xvfb) without sound, with the video output that each player finds for
+itself. The lecture is made by mpv: 1080p at 30 pictures a second, H.264. Each round measures every player in turn; ratios
+within one run are the result. A jump is a press of the right arrow key, five seconds ahead, exact in both players.
 
   Benchmarks/player.py [--rounds 7] [--seconds 20] [--dir DIR]
   Benchmarks/player.py --memory [--seconds 120]    resident memory of a ten-hour lecture, sealed, at ten times its speed
 """
-import argparse, json, os, shutil, struct, subprocess, sys, tempfile, time
+import argparse, json, os, shutil, socket, struct, subprocess, sys, tempfile, time
 
 sys.dont_write_bytecode = True
 from compare import LECTURECTL, Nginx, median  # noqa: E402
 
-MPV = ["mpv", "--no-config", "--load-scripts=no", "--ytdl=no", "--vo=x11", "--ao=null", "--fullscreen", "--osc=no",
+MPV = ["mpv", "--no-config", "--load-scripts=no", "--ytdl=no", "--ao=null", "--fullscreen", "--hr-seek=yes",
        "--input-ipc-server={socket}", "{file}"]
 
 
@@ -80,6 +80,61 @@ def play_ours(what, environment, seconds, *more):
     return {"first": first, "cpu": cpu, "memory": memory}
 
 
+def jump(environment, arrived):
+    """Presses a key; seconds until the picture is there."""
+    start = time.monotonic()
+    subprocess.run(["xdotool", "key", "Right"], env=environment, check=True)
+    arrived()
+    return time.monotonic() - start
+
+
+def jumps_mpv(path, environment, work, count):
+    """Seconds of each jump in bare mpv."""
+    address = f"{work}/mpv.socket"
+    words = [word.format(socket=address, file=path) for word in MPV] + ["--really-quiet"]
+    process = subprocess.Popen(words, env=environment)
+    control = socket.socket(socket.AF_UNIX)
+    while control.connect_ex(address) != 0:
+        time.sleep(0.01)
+    lines = control.makefile()
+
+    def arrived():
+        for line in lines:
+            if json.loads(line).get("event") == "playback-restart":
+                return
+
+    arrived()
+    taken = [jump(environment, arrived) for _ in range(count)]
+    if process.poll() is not None:
+        sys.exit("the lecture ended before the jumps did: the machine is busy, and keys were repeated")
+    process.terminate()
+    usage_of(process)
+    return taken
+
+
+def jumps_ours(what, environment, count, *more):
+    """The same with lecturectl."""
+    words = [LECTURECTL, "--json", "play", what, "--fullscreen", "--audio-output", "null", "--start", "0", *more]
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+
+    def until(activity):
+        for line in process.stdout:
+            if json.loads(line).get("activity") == activity:
+                return
+
+    def arrived():
+        until("seeking")
+        until("steady")
+
+    until("steady")
+    taken = [jump(environment, arrived) for _ in range(count)]
+    if process.poll() is not None:
+        sys.exit("the lecture ended before the jumps did: the machine is busy, and keys were repeated")
+    process.terminate()
+    usage_of(process)
+    return taken
+
+
 def resident(pid):
     """Resident memory in MiB."""
     with open(f"/proc/{pid}/status") as file:
@@ -139,7 +194,7 @@ def main():
     display, nginx = Display(), None
     try:
         os.mkdir(f"{work}/web")
-        make_lecture(f"{work}/web/lecture.mp4", options.seconds + 10)
+        make_lecture(f"{work}/web/lecture.mp4", max(90, options.seconds + 10))
         nginx = Nginx(f"{work}/web", work)
         base = dict(os.environ, DISPLAY=display.name, WAYLAND_DISPLAY="")
         stores = {}
@@ -147,15 +202,19 @@ def main():
             stores[name] = dict(base, LECTURE_STORE=f"{work}/{name}", LECTURE_DEVICE=f"{work}/device")
             subprocess.run([LECTURECTL, "precache", "--progress", "none", "-q", flag, "--key", "lecture",
                             f"{nginx.url}/lecture.mp4"], env=stores[name], check=True)
+        jumps = {name: [] for name in ["mpv", "plain", "sealed"]}
         samples = {name: [] for name in ["mpv", "plain", "sealed", "streamed"]}
         for _ in range(options.rounds):
             samples["mpv"].append(play_mpv(f"{work}/web/lecture.mp4", base, work, options.seconds))
             for name in ["plain", "sealed"]:
                 samples[name].append(play_ours("lecture", stores[name], options.seconds))
+            jumps["mpv"] += jumps_mpv(f"{work}/web/lecture.mp4", base, work, 4)
+            for name in ["plain", "sealed"]:
+                jumps[name] += jumps_ours("lecture", stores[name], 4)
             # The first round fills the cache, the others read from it.
             samples["streamed"].append(
                 play_ours(f"{nginx.url}/lecture.mp4", stores["plain"], options.seconds, "--stream"))
-        report(samples)
+        report(samples, jumps)
     finally:
         if nginx:
             nginx.stop()
@@ -163,7 +222,7 @@ def main():
         shutil.rmtree(work)
 
 
-def report(samples):
+def report(samples, jumps):
     def figure(name, kind):
         return median([sample[kind] for sample in samples[name]])
 
@@ -174,7 +233,10 @@ def report(samples):
     for name in samples:
         print(f"{name:10} {figure(name, 'first'):16.3f} {ratio(name, 'mpv', 'first'):6.2f} "
               f"{figure(name, 'cpu'):7.2f} {ratio(name, 'plain', 'cpu'):8.2f} {figure(name, 'memory'):6.0f}")
-    print(json.dumps({"player": samples}))
+    print(f"{'':10} {'jump s':>16} {'/ mpv':>6}")
+    for name in jumps:
+        print(f"{name:10} {median(jumps[name]):16.3f} {median(jumps[name]) / median(jumps['mpv']):6.2f}")
+    print(json.dumps({"player": samples, "jumps": jumps}))
 
 
 if __name__ == "__main__":

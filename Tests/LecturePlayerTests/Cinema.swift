@@ -8,6 +8,7 @@ import Testing
 struct Cinema {
     let directory: TemporaryDirectory
     let sandbox: SandboxOrigin
+    let configuration: LectureConfiguration
     let manager: LectureManager
     let key: ContentKey
 
@@ -22,6 +23,7 @@ struct Cinema {
         configuration.deviceDirectory = directory.file("device")
         configuration.rights.keys = [.init(id: "sandbox", place: .secret(sandbox.drmKeyFile))]
         configuration.rights.userKey = "sandbox"
+        self.configuration = configuration
         manager = try LectureManager(configuration)
         var request = DownloadRequest(
             url: isLicensed ? try await sandbox.link(key: name) : "\(sandbox.http)/media/\(name).mp4")
