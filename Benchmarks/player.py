@@ -6,7 +6,7 @@ itself. The lecture is made by mpv: 1080p at 30 pictures a second, H.264. Each r
 within one run are the result. A jump is a press of the right arrow key, five seconds ahead, exact in both players.
 
   Benchmarks/player.py [--rounds 7] [--seconds 20] [--dir DIR]
-  Benchmarks/player.py --memory [--seconds 120]    resident memory of a ten-hour lecture, sealed, at ten times its speed
+  Benchmarks/player.py --memory [--seconds 3700]    resident memory of a ten-hour lecture, sealed, at ten times its speed
 """
 import argparse, json, os, shutil, socket, struct, subprocess, sys, tempfile, time
 
@@ -167,14 +167,15 @@ def memory(options, work):
         [LECTURECTL, "play", "tone", "--no-video", "--audio-output", "null", "--speed", "10", "--progress", "none"],
         env=environment)
     samples = []
-    for _ in range(options.seconds):
-        time.sleep(1)
+    while len(samples) < options.seconds and process.poll() is None:
         samples.append(resident(process.pid))
-    process.terminate()
-    usage_of(process)
+        time.sleep(1)
+    if process.poll() is None:
+        process.terminate()
+        usage_of(process)
     tenth = max(1, len(samples) // 10)
     first, last = median(samples[tenth:2 * tenth]), median(samples[-tenth:])
-    print(f"resident MiB after {tenth} s: {first:.1f}, after {options.seconds} s: {last:.1f} (most {max(samples):.1f})")
+    print(f"resident MiB after {tenth} s: {first:.1f}, after {len(samples)} s: {last:.1f} (most {max(samples):.1f})")
     print(json.dumps({"player memory": samples}))
 
 

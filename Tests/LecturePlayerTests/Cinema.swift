@@ -12,13 +12,17 @@ struct Cinema {
     let manager: LectureManager
     let key: ContentKey
 
-    init(_ policy: CallbackPolicy? = nil, key name: String = "durable-on-the-disk") async throws {
+    init(
+        _ policy: CallbackPolicy? = nil, key name: String = "durable-on-the-disk",
+        seal: SealPolicy = .licensed
+    ) async throws {
         let isLicensed = policy != nil
         directory = try TemporaryDirectory()
         sandbox = try await SandboxOrigin.start(["--no-https"] + (isLicensed ? ["--licensed"] : []))
         if let policy { try await sandbox.set(policy: policy) }
         var configuration = LectureConfiguration(storeDirectory: directory.file("store"))
         configuration.reserveBytes = 1 << 20
+        configuration.seal = seal
         configuration.maxAttempts = 1
         configuration.deviceDirectory = directory.file("device")
         configuration.rights.keys = [.init(id: "sandbox", place: .secret(sandbox.drmKeyFile))]

@@ -15,23 +15,28 @@ struct FilmGateway {
         }
         var options = NginxOrigin.Options()
         options.directives =
-            "types { text/vtt vtt; audio/wav wav; } default_type application/vnd.lecturekit.descriptor+json;"
+            "types { text/vtt vtt; text/plain srt smi; audio/wav wav; } default_type application/vnd.lecturekit.descriptor+json;"
         server = try await NginxOrigin.start(serving: directory.path, options)
         film = "\(sandbox.http)/media/durable-on-the-disk.mp4"
     }
 
     func link(_ key: String) -> String { "\(server.http)/i/\(key)" }
 
+    static let subtitles = [("en", "en.vtt"), ("ko", "ko.vtt")]
+
     /// Writes a descriptor.
     ///
     /// - Parameters:
     ///   - key: the lecture.
     ///   - media: its media; the film by default.
+    ///   - subtitles: its subtitles, by the names of their files.
     ///   - more: further members, after a comma.
     /// - Throws: when it cannot be written.
-    func describe(_ key: String, media: String? = nil, more: String) throws {
-        let subtitles = [("English", "en"), ("한국어", "ko")].map { name, language in
-            #"{"name":"\#(name)","language":"\#(language)","url":"\#(server.http)/\#(language).vtt"}"#
+    func describe(
+        _ key: String, media: String? = nil, subtitles: [(language: String, file: String)] = Self.subtitles, more: String
+    ) throws {
+        let subtitles = subtitles.map { language, file in
+            #"{"name":"\#(file)","language":"\#(language)","url":"\#(server.http)/\#(file)"}"#
         }
         let list = #""subtitles":[\#(subtitles.joined(separator: ","))]"#
         let text = #"{"version":1,"media_content_key":"\#(key)","media":{"url":"\#(media ?? film)"},\#(list)\#(more)}"#

@@ -35,6 +35,38 @@ struct PlaybackNetTests {
         await cinema.end()
     }
 
+    /// In EUC-KR, as old subtitles are.
+    private static let korean: [UInt8] = [
+        0xBE, 0xC8, 0xB3, 0xE7, 0xC7, 0xCF, 0xBC, 0xBC, 0xBF, 0xE4, 0x2E, 0x20, 0xBF, 0xC0, 0xB4, 0xC3, 0x20, 0xB0, 0xAD,
+        0xC0, 0xC7, 0xB8, 0xA6, 0x20, 0xBD, 0xC3, 0xC0, 0xDB, 0xC7, 0xD5, 0xB4, 0xCF, 0xB4, 0xD9, 0x2E,
+    ]
+
+    @Test(arguments: ["old.srt", "old.smi", "new.smi"])
+    func `subtitles of any form and character set are captions`(name: String) async throws {
+        let cinema = try await Cinema()
+        let gateway = try await FilmGateway(cinema.sandbox)
+        let text = "안녕하세요. 오늘 강의를 시작합니다."
+        let words = name == "new.smi" ? Array(text.utf8) : Self.korean
+        let file =
+            name.hasSuffix("srt")
+            ? Array("1\n00:00:00,000 --> 00:01:00,000\n".utf8) + words + Array("\n".utf8)
+            : Array("<SAMI><BODY><SYNC Start=0><P Class=KRCC>".utf8) + words
+                + Array("<SYNC Start=60000><P Class=KRCC>&nbsp;</BODY></SAMI>\n".utf8)
+        try Data(file).write(to: URL(filePath: gateway.directory.file(name)))
+        try gateway.describe("old", subtitles: [("ko-KR", name)], more: "")
+        let key = try await Self.keep("old", of: gateway, in: cinema)
+        let player = try cinema.player(of: .lecture(key)) { $0.subtitleLanguage = "ko" }
+        player.play()
+        var captions: [String] = []
+        for await event in player.events {
+            if case .caption(let caption) = event { captions.append(caption) }
+            if captions.contains(text) { player.stop() }
+        }
+        #expect(await player.ending() == .stopped, "\(captions)")
+        await gateway.server.stop()
+        await cinema.end()
+    }
+
     @Test func `a kept lecture is played as its gateway permits`() async throws {
         let cinema = try await Cinema()
         let gateway = try await FilmGateway(cinema.sandbox)
