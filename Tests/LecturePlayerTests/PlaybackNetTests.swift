@@ -129,6 +129,29 @@ struct PlaybackNetTests {
         await cinema.end()
     }
 
+    @Test func `a stream whose media changes on its server ends, and does not mix the two`() async throws {
+        let cinema = try await Cinema()
+        let web = try TemporaryDirectory()
+        let tone = Tone.file(seconds: 60)
+        try tone.write(to: URL(filePath: web.file("tone.wav")))
+        var options = NginxOrigin.Options()
+        // Half a minute is read ahead.
+        options.bytesPerSecond = 3_000_000
+        let nginx = try await NginxOrigin.start(serving: web.path, options)
+        let player = try cinema.player(of: .stream("\(nginx.http)/tone.wav"))
+        player.play()
+        var hasChanged = false
+        for await case .position(let place) in player.events where place >= .seconds(1) && !hasChanged {
+            hasChanged = true
+            try tone.dropLast(1000).write(to: URL(filePath: web.file("tone.wav")))
+            player.setRate(10)
+        }
+        guard case .failed(let error) = await player.ending() else { throw LectureError(.bug) }
+        #expect(error.code == .versionUnstable, "\(error.message)")
+        await nginx.stop()
+        await cinema.end()
+    }
+
     /// A stream whose gateway has an intro of two seconds.
     private static func introduced(
         _ gateway: FilmGateway, _ cinema: Cinema, intro: String? = nil, skip: Int? = nil

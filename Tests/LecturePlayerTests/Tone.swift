@@ -13,6 +13,9 @@ enum Tone {
             let height = Int(8000 * sin(Double(sample) * 440 * 2 * .pi / 44_100)) & 0xFFFF
             return number(height, 2) + number(height, 2)
         }
-        return Data(file + Array(repeatElement(wave, count: seconds).joined()))
+        var all = Data(file)
+        all.reserveCapacity(file.count + wave.count * seconds)
+        for _ in 0..<seconds { all.append(contentsOf: wave) }
+        return all
     }
 }
