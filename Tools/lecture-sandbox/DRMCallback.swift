@@ -163,15 +163,10 @@ final class DRMCallback: Sendable {
         return (digest >> 16) % 100 < UInt64(share)
     }
 
-    /// The compact form (RFC 7515 section 3.1).
     private func token(_ claims: [(String, JSON)], _ manner: DRMManner) -> String {
-        let isUnsigned = manner.has(.algorithmNone)
-        let header = JSON.object([("alg", .string(isUnsigned ? "none" : "HS256")), ("typ", .string("JWT"))])
-        let signed = [header, .object(claims)].map { Text.base64URL(Array($0.text.utf8)) }.joined(separator: ".")
-        if isUnsigned { return signed + "." }
-        var mac = hmacSHA256(key: secret, message: Array(signed.utf8))
-        if manner.has(.wrongSignature) { mac[0] ^= 1 }
-        return signed + "." + Text.base64URL(mac)
+        let fault: AnswerToken.Fault? =
+            manner.has(.algorithmNone) ? .algorithmNone : manner.has(.wrongSignature) ? .wrongSignature : nil
+        return AnswerToken(secret: secret).text(JSON.object(claims).text, fault)
     }
 
     // MARK: Control

@@ -158,14 +158,41 @@ struct Gateway: Sendable {
         let place = asked ?? ""
         let url =
             place.contains("://") ? place : request.base + DRMCallback.path + (place.isEmpty ? "" : "/" + place)
-        let values = request.target.queries(beginning: "uservalue").map {
-            ("uservalue" + $0.name, JSON.string($0.value))
-        }
         let key = request.target.query("drm-key") ?? DRMCallback.keyID
         return [
             ("drm", .object([("callback_url", .string(url)), ("key_id", .string(key))])),
-            ("uservalues", .object(values)),
+            userValues(request),
         ]
+    }
+
+    private func userValues(_ request: Request) -> (String, JSON) {
+        let values = request.target.queries(beginning: "uservalue").map {
+            ("uservalue" + $0.name, JSON.string($0.value))
+        }
+        return ("uservalues", .object(values))
+    }
+
+    /// A descriptor's members about the permission of streams: none, or where it comes from.
+    private func permission(_ request: Request) -> [(String, JSON)] {
+        func url(_ name: String, _ path: String) -> JSON? {
+            request.target.query(name).map { place in
+                .string(place.contains("://") ? place : request.base + path + (place.isEmpty ? "" : "/" + place))
+            }
+        }
+        func period(_ name: String, as member: String) -> [(String, JSON)] {
+            request.target.query(name).flatMap { Int64($0) }.map { [(member, .integer($0))] } ?? []
+        }
+        let callback = url("play", PlayCallback.path)
+        let duplicate = url("duplicate", PlayCallback.duplicatePath)
+        guard callback != nil || duplicate != nil else { return [] }
+        let key = request.target.query("drm-key") ?? DRMCallback.keyID
+        var members = [("key_id", JSON.string(key))] + period("play-period", as: "check_period_s")
+        if let callback { members.append(("callback_url", callback)) }
+        if let duplicate {
+            let period = period("duplicate-period", as: "period_s")
+            members.append(("duplicate_check", .object([("url", duplicate)] + period)))
+        }
+        return [("play", .object(members)), userValues(request)]
     }
 
     /// A descriptor's members about channels: none, or an LMS for each `lms` of the query.
@@ -205,7 +232,8 @@ struct Gateway: Sendable {
             members += extras
         }
         if request.target.query("intro") != nil { members.append(("intro", .boolean(true))) }
-        members += licence(entry, request) + channels(request)
+        members += licence(entry, request)
+        members += permission(request).filter { new in !members.contains { $0.0 == new.0 } } + channels(request)
         // `set.NAME=VALUE` replaces or adds a member, for descriptors that no honest gateway sends.
         for (name, value) in request.target.queries(beginning: "set.") {
             members.removeAll { $0.0 == name }

@@ -25,10 +25,12 @@ final class Server {
         }
         pacing = try Pacing()
         let drmKeyFile = try Self.drmKeyFile(options, root)
-        let drm = DRMCallback(secret: try readFile(drmKeyFile), userKey: options.userKey)
+        let drmKey = try readFile(drmKeyFile)
+        let drm = DRMCallback(secret: drmKey, userKey: options.userKey)
+        let play = PlayCallback(secret: drmKey, userKey: options.userKey)
         let site = try Site(
             options: options, secret: Secret(bytes: try readFile(secretFile)), root: root, drm: drm,
-            pacing: pacing)
+            play: play, pacing: pacing)
         let certificates = options.servesHTTPS ? try Certificates(madeIn: "\(root)/tls") : nil
         let connections = Locked(0)
         let plain = Port(site: site, scheme: "http", connections: connections)

@@ -6,6 +6,7 @@ final class Site: Sendable {
     let log = RequestLog()
     let pacing: Pacing
     let drm: DRMCallback
+    let play: PlayCallback
     let lms = LMSReceiver()
     private let bookmarks = BookmarkServer()
     private let root: String
@@ -24,14 +25,17 @@ final class Site: Sendable {
     ///   - secret: signs tokens and leases.
     ///   - root: the directory of the issuer.
     ///   - drm: the callback that grants licences.
+    ///   - play: the callback that permits plays of streams.
     ///   - pacing: delays answers.
     /// - Throws: ``Problem`` when the course cannot be read.
-    init(options: ServeOptions, secret: Secret, root: String, drm: DRMCallback, pacing: Pacing) throws {
+    init(
+        options: ServeOptions, secret: Secret, root: String, drm: DRMCallback, play: PlayCallback, pacing: Pacing
+    ) throws {
         course = try Course(directory: options.course, generated: options.generated)
         gateway = Gateway(
             secret: secret, course: course, leaseMilliseconds: Int64(options.leaseSeconds) * 1000,
             licensesAll: options.licensesAll, reportsAll: options.reportsAll, describesAll: options.describesAll)
-        self.drm = drm
+        (self.drm, self.play) = (drm, play)
         self.root = root
         faults = Locked(FaultBoard())
         globalFaults = options.faults
@@ -62,9 +66,11 @@ final class Site: Sendable {
         guard Self.isLoopback(request.fields["host"]) else { return .text(421, "only for this machine\n") }
         if path.hasPrefix("/_") { return try control(request) }
         let isCallback = DRMCallback.isPath(path)
+        let isPlay = PlayCallback.isPath(path)
         let reportForm = LMSReceiver.form(path)
         let isBookmarks = path == BookmarkServer.path
-        guard ["GET", "HEAD"].contains(request.method) || isCallback || reportForm != nil || isBookmarks else {
+        let takesPosts = isCallback || isPlay || reportForm != nil || isBookmarks
+        guard ["GET", "HEAD"].contains(request.method) || takesPosts else {
             var reply = Reply.text(405, "GET and HEAD only\n")
             reply.fields.append(("Allow", "GET, HEAD"))
             return reply
@@ -76,6 +82,11 @@ final class Site: Sendable {
         if isCallback {
             // Called even when a fault replaces its answer, so that its log has every request.
             var reply = drm.reply(to: request, logNumber: number, fault: replacement)
+            reply.apply(met)
+            return reply
+        }
+        if isPlay {
+            var reply = play.reply(to: request, fault: replacement)
             reply.apply(met)
             return reply
         }
@@ -196,6 +207,7 @@ final class Site: Sendable {
             faults.withLock { $0.reset() }
             log.reset()
             drm.reset()
+            play.reset()
             lms.reset()
             bookmarks.reset()
             return Reply(status: 204)
@@ -204,7 +216,8 @@ final class Site: Sendable {
         case ("POST", "/_issue"): return try issue(request)
         case ("GET", "/_status"): return .json(200, log.sums)
         default:
-            let reply = try drm.control(request) ?? lms.control(request) ?? bookmarks.control(request)
+            let reply =
+                try drm.control(request) ?? play.control(request) ?? lms.control(request) ?? bookmarks.control(request)
             return reply ?? .text(404, "nothing is here\n")
         }
     }
