@@ -79,7 +79,7 @@ package enum ExitStatus: Sendable, Equatable {
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
             .json, .pruneRefused, .mediaUnsupported, .bookmarkAnswer:
             return .data
-        case .noLocation, .redirectRefused, .redirectLoop, .displayMissing:
+        case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
             return .unavailable
         case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
             .anchorUnwritable:
@@ -91,7 +91,8 @@ package enum ExitStatus: Sendable, Equatable {
             .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe:
             return .tryAgain
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
-            .countUsedUp,
+            .playNotPermitted, .playPermissionExpired, .playPermissionRefused, .playPermissionUsedUp, .duplicatePlay,
+            .virtualMachine, .countUsedUp,
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
@@ -99,6 +100,7 @@ package enum ExitStatus: Sendable, Equatable {
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
+            .playAnswerUndecodable, .playAnswerUnreadable, .playAnswerEmpty,
             .sourceUnknown, .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .rekeyRefused, .reportInvalid,
             .reportConflict,
             .reportLine,
@@ -116,7 +118,8 @@ package enum ExitStatus: Sendable, Equatable {
         }
     }
 
-    /// −8001…−8099 are libcurl's results, −8300…−8599 HTTP statuses, −4001…−4101 a gateway's numbers.
+    /// −8001…−8099 are libcurl's results, −8300…−8599 HTTP statuses, and the same from −9001 and −10001 on;
+    /// −4001…−4101 are a gateway's numbers.
     private static func family(of code: LectureError.Code) -> Self {
         switch -code.number {
         // The gateway does not have the lecture; its other numbers refuse the user or the link.
@@ -124,7 +127,8 @@ package enum ExitStatus: Sendable, Equatable {
         case LectureError.Code.gatewayNumbers: .noPermission
         case 8401, 8403, 8407: .noPermission
         case 9401, 9403, 9407: .noPermission
-        case 8001...8099, 8300...8599, 9001...9099, 9300...9599: .unavailable
+        case 10_401, 10_403, 10_407: .noPermission
+        case 8001...8099, 8300...8599, 9001...9099, 9300...9599, 10_001...10_099, 10_300...10_599: .unavailable
         default: .software
         }
     }

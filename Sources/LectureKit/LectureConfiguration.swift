@@ -1,3 +1,4 @@
+import LectureFiles
 public import LectureModel
 
 /// How a ``LectureManager`` works. Every member has a default that suits one machine on a shared network.
@@ -68,6 +69,8 @@ public struct LectureConfiguration: Sendable {
     public var observer: (any LectureObserver)?
     /// The name of this program among those that share the store.
     public var programName = "library"
+    /// Looks at the machine, where a stream must not be played in a virtual one.
+    package var inspector: any MachineInspector = SystemInspector()
 
     /// Creates a configuration.
     ///

@@ -8,7 +8,7 @@ public enum SealPolicy: String, Sendable, CaseIterable {
     case never
 }
 
-/// How the answers of DRM callbacks are verified, and what happens when a server does not answer.
+/// How the answers of DRM callbacks and play callbacks are verified, and what happens when a server does not answer.
 public struct RightsConfiguration: Sendable, Hashable {
     /// A key for verifying answers.
     public struct Key: Sendable, Hashable {

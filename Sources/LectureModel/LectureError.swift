@@ -48,8 +48,8 @@ extension LectureError {
     ///
     /// Numbers between −8600 and −9000 are those of the Kollus storage manager, those between −2100 and −2199 of its
     /// application key; −8000−n is libcurl's result n below 100 or the HTTP status n from 300 on, −9000−n the same of a
-    /// licence server, −n the number n of a video gateway from 4001 to 4101; numbers from −20000 down are LectureKit's
-    /// own.
+    /// licence server, −10000−n of a play callback, −n the number n of a video gateway from 4001 to 4101; numbers from
+    /// −20000 down are LectureKit's own.
     public struct Code: Sendable {
         /// The frozen number, negative.
         public let number: Int

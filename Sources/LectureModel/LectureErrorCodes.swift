@@ -416,7 +416,7 @@ extension LectureError.Code {
             .licenceOtherKey,
             .isSealed, .removalWaits,
             .deviceKeyInUse,
-        ] + statistics + applications + access + outside + players + bookmarks
+        ] + statistics + applications + access + outside + players + playCallbacks + bookmarks
 
     /// The code with this number, for rows read from a store; a newer program's number also gets a usable value.
     ///
@@ -430,6 +430,8 @@ extension LectureError.Code {
         case 8300...8599: return .status(-number - 8000)
         case 9001...9099: return .callbackTransfer(-number - 9000)
         case 9300...9599: return .callbackStatus(-number - 9000)
+        case 10_001...10_099: return .playCallbackTransfer(-number - 10_000)
+        case 10_300...10_599: return .playCallbackStatus(-number - 10_000)
         default:
             return Self(
                 number, "code_\(-number)", "an error this version does not know",

@@ -357,6 +357,14 @@ import Testing
             check(Explanations.reason(of: .transfer(curl)))
         }
         for status in 300...599 { check(Explanations.reason(of: .status(status))) }
+        let servers: [[LectureError.Code]] = [
+            [.transfer(7), .callbackTransfer(7), .playCallbackTransfer(7)],
+            [.status(503), .callbackStatus(503), .playCallbackStatus(503)],
+        ]
+        for codes in servers {
+            #expect(codes.allSatisfy(Explanations.isMapped))
+            #expect(Set(codes.map(Explanations.reason)).count == 1)
+        }
         for number in LectureError.Code.gatewayNumbers {
             #expect(Explanations.isMapped(.gateway(number)))
             check(Explanations.reason(of: .gateway(number)))

@@ -22,9 +22,10 @@ import Testing
         happens next.
 
         Numbers between −8600 and −9000 are those of the Kollus storage manager, those between −2100 and −2199 of its
-        application key; −8000−n is libcurl's result n below 100 or the HTTP status n from 300 on, −4001 to −4101 are
-        the numbers with which a video gateway refuses a link, and numbers from −20000 down are LectureKit's own. A
-        newer program's number that this one does not know is shown as `code_NUMBER`.
+        application key; −8000−n is libcurl's result n below 100 or the HTTP status n from 300 on, −9000−n the same of a
+        licence server and −10000−n of a play callback, −4001 to −4101 are the numbers with which a video gateway
+        refuses a link, and numbers from −20000 down are LectureKit's own. A newer program's number that this one does
+        not know is shown as `code_NUMBER`.
 
         """
 

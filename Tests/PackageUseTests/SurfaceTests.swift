@@ -24,6 +24,7 @@ import Testing
         var exchange: ReportExchange
         var type: ContentType
         var details: ContentDetails?
+        var permission: PlayPermission?
     }
 
     @Test func `a program that imports only the library creates and compares the types of its signatures`() throws {
@@ -36,6 +37,15 @@ import Testing
         #expect(Timestamp(milliseconds: 1) + .seconds(1) == Timestamp(milliseconds: 1001))
         #expect(ItemState.completed.name == "completed" && SourceCheck.list != .head)
         #expect(MemoryLayout<Names>.size > 0)
+    }
+
+    /// A player of another package: it compiles only while these calls throw nothing but `LectureError`.
+    private func play(_ stream: LectureStream) async throws(LectureError) -> Range<Duration>? {
+        let permission = try await stream.permission()
+        try await stream.checkPermission(patience: .seconds(5))
+        try await stream.registerPlay()
+        await stream.unregisterPlay()
+        return permission?.section
     }
 
     /// It compiles only while these calls throw nothing but `LectureError`.

@@ -27,6 +27,9 @@ package enum Explanations {
             // The numbers of a media server; the same client sends these requests.
             return RetryTable.entry(code: .stored(code.number + 1000)).reason
         }
+        if (10_001...10_099).contains(-code.number) || (10_300...10_599).contains(-code.number) {
+            return RetryTable.entry(code: .stored(code.number + 2000)).reason
+        }
         if LectureError.Code.gatewayNumbers.contains(-code.number) {
             return "The gateway returned this number instead of the lecture."
         }

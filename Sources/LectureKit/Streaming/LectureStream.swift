@@ -12,6 +12,9 @@ public import LectureModel
 ///
 /// If the lecture is in the store with a licence that limits play time, the bytes of a stream count.
 ///
+/// A gateway may name a play callback, which permits plays: ``permission(patience:)`` asks it, for a player. Reading
+/// does not.
+///
 /// Reads run one after the other. `receive` is called on a thread of the stream's own and may block it: bytes arrive no
 /// faster than they are consumed.
 public actor LectureStream {
@@ -28,6 +31,8 @@ public actor LectureStream {
         let attempts: Int
         /// Charges play time; nil where it is not limited.
         let counter: PlayCounter?
+        /// Asks the servers that permit its plays; nil without one.
+        let door: PlayDoor?
     }
 
     /// The lecture.

@@ -1,5 +1,6 @@
 import LectureDownload
 import LectureFormats
+import LectureLicence
 import LectureModel
 import LectureTransport
 
@@ -29,6 +30,8 @@ struct StreamSource: Sendable {
         var channels = ReportChannels()
         /// What it lists.
         var outline = ContentOutline()
+        /// What permits its plays.
+        var permission = PlayCallbackSource()
     }
 
     /// The URL passed by the application.
@@ -56,16 +59,17 @@ struct StreamSource: Sendable {
             let identity = try descriptor.key.map { Array("key \($0)".utf8) } ?? ContentKeys.identityBytes(ofURL: url)
             return Media(
                 identity: identity, key: try descriptor.key.map { try ContentKey($0) }, url: mediaURL,
-                validator: try await whole(plan, mediaURL), description: Self.description(descriptor))
+                validator: try await whole(plan, mediaURL), description: try Self.description(descriptor))
         // The request was not conditional.
         case .unchanged: throw LectureError(.unexpectedStatus, detail: try Origin(url: url).host)
         }
     }
 
-    private static func description(_ descriptor: ContentDescriptor) -> Description {
+    private static func description(_ descriptor: ContentDescriptor) throws(LectureError) -> Description {
         Description(
             title: descriptor.title, duration: descriptor.durationSeconds.map { .seconds($0) },
-            channels: ReportChannels(descriptor.source), outline: ContentOutline(descriptor.source))
+            channels: ReportChannels(descriptor.source), outline: ContentOutline(descriptor.source),
+            permission: try PlayCallbackSource(descriptor: descriptor.source))
     }
 
     /// The validator with a length: a server that does not announce one may return it with a range.

@@ -2,6 +2,7 @@ import LectureCrypto
 import LectureDownload
 import LectureFiles
 import LectureFormats
+import LectureLicence
 import LectureModel
 import LectureStore
 import LectureTransport
@@ -53,7 +54,8 @@ extension LectureManager.Streams {
     /// - Parameter url: a media file or a gateway link, http or https.
     /// - Returns: the stream; ``LectureStream/end()`` releases its place in the cache.
     /// - Throws: ``LectureError``: `urlScheme`, `urlInvalid`, a transfer's or the server's code, `notMedia`,
-    ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when the length of the media is unknown.
+    ///   `playlistUnsupported`, `descriptorUnreadable`, `badLength` when the length of the media is unknown;
+    ///   `configuration`, `secretReadable` or `deviceKeyRefused` where its plays need a permission.
     ///   `CancellationError` when the task is cancelled, which also ends the request.
     public func open(_ url: String) async throws -> LectureStream {
         let session = try openSession()
@@ -73,15 +75,36 @@ extension LectureManager.Streams {
         let key = media.key ?? derived
         let counter = try await licences.streamCounter(key, byteCount: media.validator.total ?? 0)
         if isClosed { throw LectureError(.closing) }
+        let door = try door(key, media.description, session)
         let parts = LectureStream.Parts(
             streams: self, source: source, description: media.description, transport: session.transport,
             numbers: session.numbers, identity: identity,
-            stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter)
+            stallTimeout: configuration.stallTimeout, attempts: configuration.maxAttempts, counter: counter, door: door)
         let stream = LectureStream(
             key: key, media: media, parts: parts,
             place: joinCache(identity, key: key, validator: media.validator))
         service?.add(stream)
         return stream
+    }
+
+    /// What asks the servers that permit the plays of a stream; nil where its gateway names none. Only then is the
+    /// device's key needed.
+    private func door(
+        _ key: ContentKey, _ description: StreamSource.Description, _ session: StoreSession
+    ) throws -> PlayDoor? {
+        let source = description.permission
+        guard source.url != nil || source.duplicateURL != nil else { return nil }
+        var question = PlayQuestion(
+            .permission, mediaContentKey: key.text, playerID: try licensing.deviceLedger().playerID,
+            deviceName: Machine.model(), localTime: clock.now())
+        (question.clientUserID, question.userValues) = (description.channels.user, description.channels.userValues)
+        question.extra = licensing.parameter
+        return PlayDoor(
+            source: source, question: question, key: key, session: session,
+            verifier: try ConfiguredAnswerVerifier(configuration.rights), clock: clock,
+            inspector: configuration.inspector, stallTimeout: configuration.stallTimeout,
+            trustedNow: { [licences] in try await licences.trustedNow() },
+            playID: UUIDv7.text(at: clock.now(), random: SystemRandom()))
     }
 
     /// The key of media without a gateway that names one: it is derived from its URL.
