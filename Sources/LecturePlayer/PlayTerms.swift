@@ -41,6 +41,16 @@ extension PlayTerms {
         section = common ?? permitted
     }
 
+    /// Takes over the limits of a permission.
+    ///
+    /// - Parameter permission: what the play callback of a stream permits; nil where none was asked.
+    mutating func narrow(by permission: PlayPermission?) {
+        if let left = permission?.playTimeLeft, let unit = permission?.playTimeUnit {
+            limit = PlayLimit(unit: unit, left: left, code: .playPermissionUsedUp)
+        }
+        if let permitted = permission?.section { narrow(to: permitted) }
+    }
+
     /// Whether the play would begin at the end of the media, or behind it, and need not.
     func begins(beyond length: Duration) -> Bool {
         length > .zero && clamped(start) >= length && clamped(.zero) < length
@@ -53,10 +63,12 @@ extension PlayTerms {
     }
 }
 
-/// How much play time a licence has left.
+/// How much play time a licence or a permission has left.
 struct PlayLimit: Sendable, Hashable {
     /// What counts.
     let unit: LicencePolicy.PlayTimeUnit
     /// How much of it is left.
     var left: Duration
+    /// The error that ends the play when nothing is left.
+    var code: LectureError.Code = .playTimeUsedUp
 }

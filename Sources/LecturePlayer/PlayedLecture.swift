@@ -25,8 +25,12 @@ protocol PlayedLecture: MediaSource {
     func outline() async throws -> ContentOutline
     /// What its licence says now; nil when it needs none.
     func licence() async throws -> LicenceStatus?
-    /// Counts the play.
-    func start() async throws
+    /// What the server of a stream permits; nil where it was not asked.
+    var permission: PlayPermission? { get }
+    /// Counts the play. A failure that does not prevent it is passed to `notify`.
+    func start(_ notify: @escaping @Sendable (PermissionNotice) -> Void) async throws
+    /// About a second has passed: servers are asked what is due, without waiting for them.
+    func beat(_ notify: @escaping @Sendable (PermissionNotice) -> Void) async
     /// Starts recording what is watched.
     func recorder(user: String?, length: Duration?) async throws -> PlayRecorder
     /// Adds to the play time that the licence counts; `playTimeUsedUp` ends the play.
@@ -64,7 +68,10 @@ struct KeptLecture: PlayedLecture {
 
     func outline() async throws -> ContentOutline { try await manager.contents.outline(of: key) }
 
-    func start() async throws { try await play.start() }
+    // What its server permits is in its licence.
+    var permission: PlayPermission? { nil }
+    func start(_ notify: @escaping @Sendable (PermissionNotice) -> Void) async throws { try await play.start() }
+    func beat(_ notify: @escaping @Sendable (PermissionNotice) -> Void) async {}
 
     func recorder(user: String?, length: Duration?) async throws -> PlayRecorder {
         try await manager.reports.recordPlay(of: key, user: user, duration: length)
@@ -82,16 +89,35 @@ struct KeptLecture: PlayedLecture {
     func end() async throws(LectureError) { try await play.end() }
 }
 
-/// A play of a stream. Where the store has the same lecture under a licence that limits play time, the bytes that are
-/// read count.
+/// A play of a stream, permitted by its play callback where its gateway names one. Where the store has the same lecture
+/// under a licence that limits play time, the bytes that are read count.
 struct StreamedLecture: PlayedLecture {
     private let manager: LectureManager
     private let stream: LectureStream
+    private let keeper: PermissionKeeper?
+    let permission: PlayPermission?
 
-    /// Opens the stream.
-    init(_ manager: LectureManager, _ url: String) async throws {
+    /// Opens the stream, and asks whether it may be played.
+    ///
+    /// - Parameters:
+    ///   - manager: the store's manager.
+    ///   - url: a media file or a gateway link.
+    ///   - patience: how long to wait for its servers; nil for an intro, which needs no permission.
+    /// - Throws: `LectureError`, `CancellationError`.
+    init(_ manager: LectureManager, _ url: String, patience: Duration?) async throws {
         stream = try await manager.streams.open(url)
         self.manager = manager
+        guard let patience else {
+            (permission, keeper) = (nil, nil)
+            return
+        }
+        do {
+            permission = try await stream.permission(patience: patience)
+        } catch {
+            await stream.end()
+            throw error
+        }
+        keeper = permission.map { [stream] in PermissionKeeper(stream, $0, patience: patience) }
     }
 
     var key: ContentKey { stream.key }
@@ -102,9 +128,14 @@ struct StreamedLecture: PlayedLecture {
     func subtitles() async throws -> [PlayerSubtitle] { [] }
     func outline() async throws -> ContentOutline { stream.outline }
 
-    // What is streamed needs no licence here: its server has permitted it by sending it.
+    // What is streamed needs no licence here: its servers have permitted it.
     func licence() async throws -> LicenceStatus? { nil }
-    func start() async throws {}
+
+    func start(_ notify: @escaping @Sendable (PermissionNotice) -> Void) async throws {
+        try await keeper?.start(notify)
+    }
+
+    func beat(_ notify: @escaping @Sendable (PermissionNotice) -> Void) async { await keeper?.beat(notify) }
 
     func recorder(user: String?, length: Duration?) async throws -> PlayRecorder {
         try await manager.reports.recordPlay(of: stream, user: user, duration: length)
@@ -126,5 +157,8 @@ struct StreamedLecture: PlayedLecture {
         }
     }
 
-    func end() async throws(LectureError) { await stream.end() }
+    func end() async throws(LectureError) {
+        await keeper?.end()
+        await stream.end()
+    }
 }

@@ -207,7 +207,7 @@ struct PlayerMachine: Sendable, Hashable {
         }
         phase = .running(run)
         if let limit = run.limit, limit.left <= .zero {
-            return effects + end(.failed(LectureError(.playTimeUsedUp)), at: now)
+            return effects + end(.failed(LectureError(limit.code)), at: now)
         }
         if let most = terms.most, run.played >= most.duration {
             return effects + end(.failed(LectureError(.playLimitReached, cause: most.message)), at: now)

@@ -146,6 +146,8 @@ actor PlayerRun {
         do {
             let lecture = try await open()
             self.lecture = lecture
+            // It was stopped meanwhile, and its end found no lecture to end.
+            if machine.state.isOver { return try await lecture.end() }
             let outline = try await lecture.outline()
             // A lecture plays without subtitles that cannot be read.
             do { picture.tracks.subtitles = options.chosen(of: try await lecture.subtitles()) } catch {
@@ -168,6 +170,8 @@ actor PlayerRun {
             terms.limit = licence?.playTimeLeft.map { left in
                 PlayLimit(unit: licence?.policy?.playTimeUnit ?? .media, left: left)
             }
+            terms.narrow(by: lecture.permission)
+            if let permission = lecture.permission { report.yield(.permitted(permission)) }
             inputs.yield(.permitted(terms))
         } catch { inputs.yield(.refused(Self.known(error))) }
     }
@@ -175,14 +179,24 @@ actor PlayerRun {
     private func open() async throws -> any PlayedLecture {
         switch media {
         case .lecture(let key): try await KeptLecture(manager, key, patience: options.patience)
-        case .stream(let url): try await StreamedLecture(manager, url)
+        case .stream(let url): try await StreamedLecture(manager, url, patience: options.patience)
+        }
+    }
+
+    /// Passes on what happens to the permission of a stream.
+    private var notify: @Sendable (PermissionNotice) -> Void {
+        { [inputs, report] notice in
+            switch notice {
+            case .ended(let error): inputs.yield(.refused(error))
+            case .failed(let error): report.yield(.trouble(error))
+            }
         }
     }
 
     private func openIntro() async {
         guard let url = picture.rules.intro?.url else { return }
         do {
-            let intro = try await StreamedLecture(manager, url)
+            let intro = try await StreamedLecture(manager, url, patience: nil)
             self.intro = intro
             engine.load(intro, with: PlayerTracks(), from: .zero)
         } catch { inputs.yield(.engine(.failed(Self.known(error)))) }
@@ -197,7 +211,7 @@ actor PlayerRun {
     private func count() async {
         await closeIntro()
         do {
-            try await lecture?.start()
+            try await lecture?.start(notify)
             if options.reports { recorder = try await lecture?.recorder(user: options.user, length: length) }
             isCounted = true
             inputs.yield(.counted(period: recorder?.period ?? options.reportPeriod))
@@ -209,6 +223,7 @@ actor PlayerRun {
     private static let endingReasons: Set<LicenceReason> = [.deleted, .forceExpired, .otherKey, .expired]
 
     private func checkLicence() async {
+        await lecture?.beat(notify)
         do {
             guard let lecture, let licence = try await lecture.licence() else { return }
             show(licence)

@@ -70,6 +70,8 @@ public enum PlayerEnding: Sendable, Hashable {
 public enum PlayerEvent: Sendable, Hashable {
     /// Which lecture it is, and its title if that is known; when the play is permitted.
     case opened(ContentKey, title: String?)
+    /// The play callback of a stream permits the play, within these limits.
+    case permitted(PlayPermission)
     /// The state has changed; each state is reported once.
     case state(PlayerState)
     /// Where in the lecture it is, about once a second while that changes, and after each jump.
@@ -96,6 +98,7 @@ public enum PlayerEvent: Sendable, Hashable {
     case thumbnails(ThumbnailSheet)
     /// The speed has changed.
     case rate(Double)
-    /// Something could not be stored, a report for instance. The play continues and tries again.
+    /// Something could not be stored, a report for instance, or a server that permits the play could not be asked. The
+    /// play continues and tries again.
     case trouble(LectureError)
 }

@@ -5,7 +5,11 @@ import Testing
 /// Everything that an error or a help page names exists.
 @Suite struct CatalogueTests {
     /// All codes, with one of each family.
-    static let codes = LectureError.Code.all + [.status(404), .status(503), .transfer(7), .callbackStatus(500)]
+    static let codes =
+        LectureError.Code.all + [
+            .status(404), .status(503), .transfer(7), .callbackStatus(500), .playCallbackStatus(500),
+            .playCallbackTransfer(7),
+        ]
 
     @Test(arguments: codes) func `a remedy names commands and options that exist`(code: LectureError.Code) throws {
         for quoted in code.remedy.split(separator: "'", omittingEmptySubsequences: false).enumerated()

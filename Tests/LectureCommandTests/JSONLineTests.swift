@@ -121,7 +121,14 @@ import Testing
             var shown = PlayerDisplay()
             (shown.state, shown.position, shown.rate) = (state, .milliseconds(1500), 1.25)
             shown.key = key
-            if case .playing = state { (shown.duration, shown.buffered) = (.seconds(60), .seconds(3)) }
+            if case .playing = state {
+                (shown.duration, shown.buffered) = (.seconds(60), .seconds(3))
+                var permission = PlayPermission()
+                permission.expiresAt = Timestamp(milliseconds: 1_893_455_999_000)
+                (permission.playTimeLeft, permission.section) = (.seconds(90), .seconds(5) ..< .seconds(25))
+                (permission.forbidsTVOutput, permission.message) = (true, "Until Friday.")
+                shown.permission = permission
+            }
             return ("event-player", JSONLine.player(shown))
         }
     }

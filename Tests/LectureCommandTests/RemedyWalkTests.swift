@@ -170,6 +170,11 @@ extension RemedyWalkTests {
         "closing": .test("after close nothing can be started"),
         "cryptography": .environment("OpenSSL would have to fail"),
         "damaged": .test("damage is repaired by verify --all --repair"),
+        "play_callback_connect": .automatic,
+        "duplicate_check_failed": .test(
+            "a duplicate check that is impossible prevents a play, and ends one after the third time"),
+        "duplicate_play": .test("a learner plays on one device at a time"),
+        "virtual_machine": .test("a real machine may play what virtual ones may not"),
         "header_reserved": .test("a header of the transfer itself is refused in options, files and lists"),
         "header_invalid": .test("headers from a file are sent, and stored sealed"),
         "json": .test("a mistyped member of a report batch refuses its line and stores nothing of it"),

@@ -101,6 +101,8 @@ package struct PlayerDisplay: Sendable, Hashable {
     package var isIntro = false
     /// What the licence has left: `plays until 2026-11-26`, for instance; empty without a limit.
     package var rest = ""
+    /// What the server of a stream permits; nil where it was not asked.
+    package var permission: PlayPermission?
 
     /// Shows a player that was not started.
     package init() {}
@@ -161,6 +163,7 @@ private struct PlayRun {
         case .intro(let isSkippable): display.isIntro = isSkippable != nil
         case .licence(let licence): display.rest = PlayRest.text(licence)
         case .nextEpisode, .pictureSize, .caption, .secondCaption, .outline, .thumbnails: break
+        case .permitted(let permission): take(permission)
         case .rate(let rate):
             guard rate != display.rate else { return }
             display.rate = rate
@@ -169,6 +172,14 @@ private struct PlayRun {
             endLine()
             try session.report(error)
         }
+    }
+
+    /// What the server says to the learner is shown at once.
+    private mutating func take(_ permission: PlayPermission) {
+        display.permission = permission
+        guard !permission.message.isEmpty, !session.isQuiet else { return }
+        endLine()
+        context.say(permission.message)
     }
 
     private mutating func write() throws {

@@ -24,6 +24,20 @@ extension JSONLine {
             writer.member("duration_ms", shown.duration?.milliseconds)
             writer.member("buffered_ms", shown.buffered?.milliseconds)
             writer.member("speed_percent", Int64((shown.rate * 100).rounded()))
+            if let permission = shown.permission { write(permission, &writer) }
+        }
+    }
+
+    private static func write(_ permission: PlayPermission, _ writer: inout JSONWriter) {
+        writer.object("permission") { writer in
+            writer.member("expires_ms", permission.expiresAt?.milliseconds)
+            writer.member("playtime_left_s", permission.playTimeLeft.map { $0.milliseconds / 1000 })
+            let unit = permission.playTimeUnit == .media ? "media" : "running"
+            writer.member("playtime_unit", permission.playTimeLeft == nil ? nil : unit)
+            writer.member("section_from_ms", permission.section?.lowerBound.milliseconds)
+            writer.member("section_to_ms", permission.section?.upperBound.milliseconds)
+            writer.member("forbids_tv_output", permission.forbidsTVOutput)
+            writer.member("message", permission.message.isEmpty ? nil : permission.message)
         }
     }
 }
