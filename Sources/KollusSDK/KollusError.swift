@@ -67,7 +67,8 @@ public final class KollusError: NSError, @unchecked Sendable {
     private static func sentence(_ error: LectureError) -> String {
         let kind = Code(rawValue: error.code.number)
         switch kind {
-        case .ERROR_ABNORMAL_DRM_INFO, .ERROR_ABNORMAL_DRM_COMPLETE, .ERROR_ABNORMAL_DRM_PLAY, .ERROR_FORCE_DELETE:
+        case .ERROR_ABNORMAL_DRM_INFO, .ERROR_ABNORMAL_DRM_COMPLETE, .ERROR_ABNORMAL_DRM_PLAY, .ERROR_FORCE_DELETE,
+            .ERROR_ABNORMAL_PLAY_CALLBACK_INFO, .ERROR_ABNORMAL_PLAY_CALLBACK_INFO_PLAY, .ERROR_PLAY_CALLBACK_EXPIRED:
             if !error.cause.isEmpty { return error.cause }
         default: break
         }

@@ -87,6 +87,14 @@ open class KPSection: NSObject {
     open var endTime = 0
 }
 
+extension KPSection {
+    /// A section in whole seconds.
+    convenience init(_ section: Range<Duration>) {
+        self.init()
+        (startTime, endTime) = (Int(section.lowerBound / .seconds(1)), Int(section.upperBound / .seconds(1)))
+    }
+}
+
 /// A subtitle file.
 open class SubTitleInfo: NSObject {
     /// Its name.

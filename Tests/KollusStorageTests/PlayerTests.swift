@@ -140,6 +140,50 @@ struct PlayerTests {
         await cinema.end()
     }
 
+    /// A view of a stream that a play callback permits.
+    private func stream(_ cinema: Cinema, _ witness: PlayerWitness) async throws -> KollusPlayerView {
+        let link = try await cinema.classroom.origin.link(key: "ranges-and-resuming", query: "play&play-period=1")
+        let view = try #require(KollusPlayerView(contentURL: link))
+        view.storage = cinema.storage
+        (view.surface, view.engineOptions) = (.none, ["ao": "null"])
+        (view.delegate, view.drmDelegate, view.lmsDelegate) = (witness, witness, witness)
+        return view
+    }
+
+    @Test func `a play callback sets the section, and its refusals are errors of a preparation and of a stop`()
+        async throws
+    {
+        let cinema = try await Cinema()
+        let origin = cinema.classroom.origin
+        try await origin.set(playPolicy: #"{"play_section": {"start_time": 2, "end_time": 60}}"#, kind: 1)
+        let witness = PlayerWitness()
+        let view = try await stream(cinema, witness)
+        try view.prepareToPlay(withMode: .PlayerTypeKollus)
+        await witness.until(.prepared(code: nil))
+        #expect(view.playSection.startTime == 2 && view.playSection.endTime == 60)
+        try await origin.set(playHabits: "expired")
+        try view.play()
+        await witness.until { $0.contains { if case .play = $0 { true } else { false } } }
+        #expect(witness.results.last == .play(true, code: -8674) || witness.results.last == .stop(false, code: -8674))
+
+        try await origin.set(playHabits: "refused;after=2")
+        let second = PlayerWitness()
+        let playing = try await stream(cinema, second)
+        try playing.prepareToPlay(withMode: .PlayerTypeKollus)
+        await second.until(.prepared(code: nil))
+        try playing.play()
+        await second.until(.stop(false, code: -8675))
+        #expect(second.results.contains(.play(true, code: nil)))
+
+        try await origin.set(playHabits: "refused")
+        let third = PlayerWitness()
+        let refused = try await stream(cinema, third)
+        try refused.prepareToPlay(withMode: .PlayerTypeKollus)
+        await third.until(.prepared(code: -8673))
+        #expect(third.results == [.prepared(code: -8673)])
+        await cinema.end()
+    }
+
     @Test func `requests made at once have their results in order`() async throws {
         let cinema = try await Cinema()
         let witness = PlayerWitness()

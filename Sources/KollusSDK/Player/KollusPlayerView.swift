@@ -196,9 +196,14 @@ open class KollusPlayerView: NSObject, @unchecked Sendable {
     }
 
     /// The only part that is played; nil for the whole content. Read when the player prepares. One that does not end
-    /// after its start is ignored.
+    /// after its start is ignored. While a stream is prepared, this is what its play callback permits of it, in whole
+    /// seconds.
     open var playSection: KPSection! {
-        get { core[\.section] }
+        get {
+            let status = core.status
+            guard status.isPrepared, let section = status.section else { return core[\.section] }
+            return KPSection(section)
+        }
         set { core[\.section] = newValue }
     }
 

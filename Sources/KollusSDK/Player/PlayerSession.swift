@@ -143,7 +143,7 @@ final class PlayerSession: Sendable {
         }
         player.setRate(Double(core[\.rate]))
         // What was set while the engine was made.
-        engine.setRepeats(core[\.repeatMode] == .one, plan.section)
+        engine.setRepeats(core[\.repeatMode] == .one, section)
         player.prepare()
         return player
     }
@@ -179,7 +179,10 @@ final class PlayerSession: Sendable {
 
     func setRate(_ rate: Float) { state.withLock { $0.player }?.setRate(Double(rate)) }
 
-    func setRepeats(_ repeats: Bool) { state.withLock { $0.engine }?.setRepeats(repeats, plan.section) }
+    func setRepeats(_ repeats: Bool) { state.withLock { $0.engine }?.setRepeats(repeats, section) }
+
+    /// The only part that is played.
+    private var section: Range<Duration>? { core.status.section ?? plan.section }
 
     func show(_ picture: PlayerPicture) { state.withLock { $0.engine }?.show(picture) }
 
@@ -234,7 +237,7 @@ final class PlayerSession: Sendable {
             case .seeking:
                 guard state.media.isOpen, state.seeks.began() else { return }
                 let place = state.media.position
-                state.media.isRepeating = core[\.repeatMode] == .one && state.media.isAtEnd(plan.section)
+                state.media.isRepeating = core[\.repeatMode] == .one && state.media.isAtEnd(section)
                 post(.position(place)) { $0.isSeeking = true }
             case .ready(let place): arrive(at: place.seconds, &state)
             // The player reports the others as states.
@@ -278,6 +281,11 @@ final class PlayerSession: Sendable {
         switch event {
         case .state(let shown): show(shown)
         case .trouble(let error): post(.unknownError(KollusError(error)))
+        case .permitted(let permission):
+            guard let permitted = permission.section else { break }
+            let common = plan.section.flatMap { $0.overlaps(permitted) ? $0.clamped(to: permitted) : nil }
+            core.change(self) { $0.section = common ?? permitted }
+            setRepeats(core[\.repeatMode] == .one)
         case .caption(let text): post(.caption(text))
         case .secondCaption(let text): post(.secondCaption(text))
         case .outline(let outline): core.change(self) { $0.outline = outline }

@@ -112,6 +112,8 @@ struct PlayerStatus {
     var intro: Bool?
     var bookmarks: [Any]?
     var canEditBookmarks = false
+    /// The only part that a play callback permits.
+    var section: Range<Duration>?
 
     /// The play is over; what it was about stays.
     mutating func end() {
