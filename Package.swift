@@ -29,6 +29,7 @@ let package = Package(
         // `import LectureKit` includes the model's types; the model's own name can still be imported.
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
         .library(name: "LecturePlayer", targets: ["LecturePlayer"]),
+        .library(name: "LectureLoopback", targets: ["LectureLoopback"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
@@ -38,11 +39,13 @@ let package = Package(
     targets: [
         // C libraries from Debian, one importer each.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        // Declarations only, of this one, CArchive and CMpv: their importers open the libraries at first use.
+        // Declarations only, of this one, CArchive, CMpv and CMicroHTTPDTypes: their importers open the libraries at
+        // first use.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CMpv", providers: [.apt(["libmpv-dev"])]),
+        .systemLibrary(name: "CMicroHTTPDTypes", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(
             name: "CMicroHTTPD", path: "Tools/CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"])]),
@@ -88,11 +91,16 @@ let package = Package(
             ]),
         // Players, above the product's public interface.
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "CMpv"]),
+        .target(
+            name: "LectureLoopback",
+            dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),
         // The façade, and its other module name for applications.
-        .target(name: "KollusSDK", dependencies: ["LectureKit", "LectureModel", "LecturePlayer"]),
+        .target(
+            name: "KollusSDK", dependencies: ["LectureKit", "LectureModel", "LecturePlayer", "LectureLoopback"]),
         .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
         .target(
-            name: "LectureCommand", dependencies: ["LectureFormats", "LectureModel", "LectureKit", "LecturePlayer"]),
+            name: "LectureCommand",
+            dependencies: ["LectureFormats", "LectureModel", "LectureKit", "LecturePlayer", "LectureLoopback"]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
             name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
@@ -248,6 +256,12 @@ let package = Package(
         .testTarget(
             name: "LecturePlayerTests",
             dependencies: ["LecturePlayer", "LectureKit", "LectureProgramSupport", "LectureTestSupport"]),
+        // The loopback server: its rules as values, and real clients.
+        .testTarget(
+            name: "LectureLoopbackTests",
+            dependencies: [
+                "LectureLoopback", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+            ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

@@ -82,7 +82,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
             return .unavailable
         case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
-            .anchorUnwritable:
+            .anchorUnwritable, .loopbackFailed:
             return .cannotCreate
         case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed:
             return .inputOutput
@@ -97,6 +97,7 @@ package enum ExitStatus: Sendable, Equatable {
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
             .reportTargetRefuses, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
+            .playerNotPermitted,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
@@ -107,7 +108,7 @@ package enum ExitStatus: Sendable, Equatable {
             .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
-            .workerMissing, .playerMissing, .bookmarkServerMissing:
+            .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done

@@ -26,7 +26,7 @@ extension LectureManager {
     /// - ``trustedNow()``
     /// ### Playing
     /// - ``beginPlay(_:patience:counting:)``
-    /// - ``preparePlay(_:patience:)``
+    /// - ``preparePlay(_:patience:counting:)``
     /// ### Renewing
     /// - ``renew(_:options:)``
     /// - ``planRenewal(of:)``
@@ -188,18 +188,20 @@ extension LectureManager.Licences {
 
     /// Prepares a play: the licence is evaluated as for ``beginPlay(_:patience:counting:)``, but the play is not
     /// counted before ``Play/start()``. For a player that has to open the media first, so that a lecture which cannot
-    /// be shown costs nothing. Play time is what the player reports, from the start on
-    /// (``PlayTimeCounting/reported``).
+    /// be shown costs nothing. Play time is what the player reports, from the start on, unless the bytes count.
     ///
     /// What a server has just permitted has to be started within a minute; after that a check is due again.
     ///
     /// - Parameters:
     ///   - key: a complete lecture.
     ///   - patience: how long to wait for a licence server.
+    ///   - counting: what counts as play time, where it is limited; bytes count from ``Play/start()`` on.
     /// - Returns: the play, which can be read.
     /// - Throws: as ``beginPlay(_:patience:counting:)``.
-    public func preparePlay(_ key: ContentKey, patience: Duration = .seconds(10)) async throws -> Play {
-        try await namingTheStore(key) { try await judgedPlay(key, patience: patience, counting: .reported) }
+    public func preparePlay(
+        _ key: ContentKey, patience: Duration = .seconds(10), counting: PlayTimeCounting = .reported
+    ) async throws -> Play {
+        try await namingTheStore(key) { try await judgedPlay(key, patience: patience, counting: counting) }
     }
 
     /// Counts a play that was prepared.

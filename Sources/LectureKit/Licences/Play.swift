@@ -62,8 +62,8 @@ public actor Play {
         if let counter { Task { try? await counter.end() } }
     }
 
-    /// Counts a play that was prepared with ``LectureManager/Licences/preparePlay(_:patience:)``, durably. A play
-    /// is counted once, however often this is called.
+    /// Counts a play that was prepared with ``LectureManager/Licences/preparePlay(_:patience:counting:)``, durably. A
+    /// play is counted once, however often this is called.
     ///
     /// - Throws: ``LectureError``: `closing` after the end of the play, the code of the first reason against it
     ///   (`licenceExpired`, `countUsedUp` …), `anchorUnwritable`, a store's code; then it is not counted.

@@ -1,0 +1,62 @@
+// The types of libmicrohttpd's functions, without linking the library, which is opened with the first server. The
+// compiler takes them from its own declarations. Functions are only for what Swift's importer cannot see.
+#ifndef CMICROHTTPDTYPES_SHIM_H
+#define CMICROHTTPDTYPES_SHIM_H
+#include <microhttpd.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef __typeof__(&MHD_stop_daemon) cmhdt_stop_daemon;
+typedef __typeof__(&MHD_suspend_connection) cmhdt_suspend_connection;
+typedef __typeof__(&MHD_resume_connection) cmhdt_resume_connection;
+typedef __typeof__(&MHD_get_connection_values) cmhdt_get_connection_values;
+typedef __typeof__(&MHD_create_response_from_callback) cmhdt_create_response_from_callback;
+typedef __typeof__(&MHD_create_response_from_buffer) cmhdt_create_response_from_buffer;
+typedef __typeof__(&MHD_add_response_header) cmhdt_add_response_header;
+typedef __typeof__(&MHD_queue_response) cmhdt_queue_response;
+typedef __typeof__(&MHD_destroy_response) cmhdt_destroy_response;
+
+/// A variadic function, whose type Swift cannot see.
+typedef void (*cmhdt_variadic)(void);
+
+/// The callbacks of a daemon; `context` is passed to each.
+struct cmhdt_callbacks {
+    void *_Nullable context;
+    MHD_AccessHandlerCallback _Nonnull handler;
+    MHD_RequestCompletedCallback _Nonnull completed;
+};
+
+/// `MHD_start_daemon` is variadic. Starts a daemon with one thread on a socket that listens, and takes the socket over.
+/// NULL when it could not start.
+static inline struct MHD_Daemon *_Nullable cmhdt_start(cmhdt_variadic _Nonnull start, int socket,
+                                                       unsigned int connections, unsigned int timeout,
+                                                       const struct cmhdt_callbacks *_Nonnull calls) {
+    unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_ALLOW_SUSPEND_RESUME;
+    return ((__typeof__(&MHD_start_daemon))start)(
+        flags, 0, NULL, NULL, calls->handler, calls->context, MHD_OPTION_LISTEN_SOCKET, socket,
+        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32768,
+        MHD_OPTION_CONNECTION_TIMEOUT, timeout, MHD_OPTION_NOTIFY_COMPLETED, calls->completed, calls->context,
+        MHD_OPTION_END);
+}
+
+/// `MHD_get_connection_info` is variadic. The socket of a connection; -1 when unknown.
+static inline int cmhdt_socket(cmhdt_variadic _Nonnull get_info, struct MHD_Connection *_Nonnull connection) {
+    const union MHD_ConnectionInfo *info =
+        ((__typeof__(&MHD_get_connection_info))get_info)(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/// `MHD_set_connection_option` is variadic. After how many seconds without traffic the connection is closed; 0 for never.
+static inline void cmhdt_set_timeout(cmhdt_variadic _Nonnull set_option, struct MHD_Connection *_Nonnull connection,
+                                     unsigned int seconds) {
+    ((__typeof__(&MHD_set_connection_option))set_option)(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
+/// The cases of closed C enumerations have no name in Swift.
+static inline enum MHD_Result cmhdt_result(_Bool yes) { return yes ? MHD_YES : MHD_NO; }
+static inline enum MHD_ValueKind cmhdt_header_kind(void) { return MHD_HEADER_KIND; }
+static inline enum MHD_ResponseMemoryMode cmhdt_copy(void) { return MHD_RESPMEM_MUST_COPY; }
+
+/// `MHD_CONTENT_READER_END_WITH_ERROR` is a cast macro.
+static inline ssize_t cmhdt_reader_failed(void) { return MHD_CONTENT_READER_END_WITH_ERROR; }
+#endif

@@ -1,0 +1,187 @@
+import CMicroHTTPDTypes
+import Glibc
+import LectureKit
+import LectureModel
+
+/// A request that is answered with media: its bytes on their way from the play to the server's thread.
+///
+/// They are read in windows, each twice as long as the one before, from 64 KiB to 1 MiB. At most two are in memory: the
+/// one that is sent and the next. Without one the connection is suspended, so that the thread waits for none.
+final class MediaAnswer: Sendable {
+    private struct State {
+        /// Bytes that were read and not sent.
+        var windows: [ArraySlice<UInt8>] = []
+        /// The first byte that was not requested.
+        var next: Int64
+        /// The length of the next window.
+        var length: Int64 = 1 << 16
+        var reading: Task<Void, Never>?
+        var connection = Connection.new
+        var failure: LectureError?
+    }
+
+    /// What the library does with the connection.
+    private enum Connection {
+        /// It waits for the answer to begin.
+        case new
+        /// It waits to be resumed.
+        case suspended
+        /// It is served.
+        case served
+        /// The request is over, and the connection may be gone.
+        case over
+    }
+
+    private static let longest: Int64 = 1 << 20
+    private static let mostWindows = 2
+
+    let play: ServedPlay
+    let range: Range<Int64>
+    /// Whether the client has asked for a range.
+    let isPart: Bool
+    /// The permitted origin whose page asks.
+    let origin: String?
+    private let client: Client
+    private let state: Guarded<State>
+
+    /// The connection of a client.
+    ///
+    /// `@unchecked Sendable`: the library permits to suspend and to resume a connection from any thread, and each use
+    /// is inside the lock of the answer, while the library has the connection.
+    @safe struct Client: @unchecked Sendable {
+        let connection: OpaquePointer
+        let socket: Int32
+        let library: MicroHTTPLibrary
+
+        func suspend() { unsafe library.suspend(connection) }
+        func resume() { unsafe library.resume(connection) }
+    }
+
+    /// Creates an answer, which does nothing yet.
+    init(_ play: ServedPlay, _ range: Range<Int64>, isPart: Bool, origin: String?, _ client: Client) {
+        (self.play, self.range, self.isPart, self.origin, self.client) = (play, range, isPart, origin, client)
+        state = Guarded(State(next: range.lowerBound))
+    }
+
+    /// Why it cannot be answered; nil when there are bytes.
+    var failure: LectureError? { state.withLock(\.failure) }
+
+    /// Suspends the connection until the play is counted and the first bytes are there. On the server's thread.
+    ///
+    /// - Returns: false when the play has ended meanwhile; then nothing is suspended.
+    func begin() -> Bool {
+        state.withLock { state in
+            guard state.failure == nil else { return false }
+            client.suspend()
+            state.connection = .suspended
+            state.reading = Task { await open() }
+            return true
+        }
+    }
+
+    private func open() async {
+        do {
+            try await play.begin(at: range.lowerBound)
+            state.withLock { request(&$0) }
+        } catch {
+            await play.end(.failed(LectureError.known(error)))
+            fail(LectureError.known(error))
+        }
+    }
+
+    /// Copies the next bytes. On the server's thread.
+    ///
+    /// - Parameter buffer: where they go.
+    /// - Returns: how many; 0 when the connection was suspended until there are some.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        state.withLock { state in
+            guard state.failure == nil else { return cmhdt_reader_failed() }
+            guard let window = state.windows.first else {
+                client.suspend()
+                state.connection = .suspended
+                if state.reading == nil { request(&state) }
+                return 0
+            }
+            let count = min(buffer.count, window.count)
+            unsafe window.prefix(count).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+            state.windows[0] = window.dropFirst(count)
+            if state.windows[0].isEmpty { state.windows.removeFirst() }
+            if state.reading == nil { request(&state) }
+            return count
+        }
+    }
+
+    /// Reads the next window, if there is one and it may be in memory.
+    private func request(_ state: inout State) {
+        let window = state.next..<min(range.upperBound, state.next + state.length)
+        guard !window.isEmpty, state.windows.count < Self.mostWindows, state.failure == nil else {
+            state.reading = nil
+            return
+        }
+        state.next = window.upperBound
+        state.length = min(Self.longest, state.length * 2)
+        state.reading = Task { await read(window) }
+    }
+
+    private func read(_ window: Range<Int64>) async {
+        let bytes = Guarded<[UInt8]>([])
+        do {
+            try await play.media.read(range: window) { piece in
+                bytes.withLock { bytes in if bytes.isEmpty { bytes = piece } else { bytes += piece } }
+            }
+            let read = bytes.withLock(\.self)
+            guard read.count == window.count else { throw LectureError(.damaged, detail: play.media.key.text) }
+            received(read)
+        } catch is CancellationError {
+            fail(LectureError(.cancelled))
+        } catch {
+            await play.end(.failed(LectureError.known(error)))
+            fail(LectureError.known(error))
+        }
+    }
+
+    private func received(_ bytes: [UInt8]) {
+        state.withLock { state in
+            state.reading = nil
+            guard state.failure == nil else { return }
+            state.windows.append(bytes[...])
+            request(&state)
+            resume(&state)
+        }
+    }
+
+    private func resume(_ state: inout State) {
+        guard case .suspended = state.connection else { return }
+        state.connection = .served
+        client.resume()
+    }
+
+    /// Ends the answer: no further byte is sent.
+    ///
+    /// - Parameter error: why.
+    func fail(_ error: LectureError) {
+        state.withLock { state in
+            guard state.failure == nil else { return }
+            state.failure = error
+            state.windows = []
+            state.reading?.cancel()
+            switch state.connection {
+            case .suspended: resume(&state)
+            // What the system has not sent yet is little: the server's sockets have small buffers.
+            case .served: shutdown(client.socket, Int32(SHUT_RDWR))
+            case .new, .over: break
+            }
+        }
+    }
+
+    /// The library has ended the request: the connection is not touched again.
+    func over() {
+        state.withLock { state in
+            state.connection = .over
+            state.windows = []
+            if state.failure == nil { state.failure = LectureError(.cancelled) }
+            state.reading?.cancel()
+        }
+        play.leave(self)
+    }
+}

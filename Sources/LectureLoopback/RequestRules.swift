@@ -1,0 +1,162 @@
+import LectureFormats
+
+/// The head of a request.
+struct RequestHead: Sendable, Hashable {
+    var method: String
+    var path: String
+    /// The fields in their order; names are compared without case.
+    var fields: [Field] = []
+
+    struct Field: Sendable, Hashable {
+        let name: String
+        let value: String
+    }
+
+    /// The value of a field that may be there once.
+    func value(_ name: String) -> String? { values(name).first }
+
+    func values(_ name: String) -> [String] {
+        fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+}
+
+/// Which requests are answered. A value: it knows no socket and no play.
+struct RequestRules: Sendable {
+    let port: UInt16
+    /// Origins whose pages may read, as `https://lms.example`.
+    var origins: Set<String> = []
+
+    /// What a request asks for.
+    struct Wanted: Hashable {
+        /// The text that names a play.
+        let token: String
+        let isHead: Bool
+        /// The permitted origin whose page asks; nil for a program, and for this server's own pages.
+        let origin: String?
+    }
+
+    /// Judges everything but the play and the range.
+    ///
+    /// - Parameter request: its head.
+    /// - Returns: what it asks for, or why it is refused.
+    func judge(_ request: RequestHead) -> Result<Wanted, Refused> {
+        let hosts = request.values("host").map { $0.lowercased() }
+        guard hosts.count == 1, names.contains(hosts[0]) else { return .failure(Refused(.foreignHost)) }
+        let origin: String?
+        switch self.origin(of: request) {
+        case .success(let permitted): origin = permitted
+        case .failure(let refused): return .failure(refused)
+        }
+        guard ["GET", "HEAD"].contains(request.method) else { return .failure(Refused(.method)) }
+        let hasBody =
+            request.value("transfer-encoding") != nil
+            || !(request.value("content-length").map { Int($0) == 0 } ?? true)
+        guard !hasBody else { return .failure(Refused(.body)) }
+        let path = request.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard path.count == 2, path[0].isEmpty, !path[1].isEmpty else { return .failure(Refused(.unknownPlay)) }
+        return .success(Wanted(token: String(path[1]), isHead: request.method == "HEAD", origin: origin))
+    }
+
+    /// The names of this server in `Host`.
+    private var names: Set<String> {
+        let names = ["127.0.0.1", "localhost"]
+        return Set(names.map { "\($0):\(port)" } + (port == 80 ? names : []))
+    }
+
+    /// A browser names the origin of a page, or at least whether it is another site's: `Sec-Fetch-Site`.
+    private func origin(of request: RequestHead) -> Result<String?, Refused> {
+        let named = request.values("origin")
+        guard let origin = named.first else {
+            let site = request.value("sec-fetch-site") ?? "none"
+            return ["none", "same-origin"].contains(site) ? .success(nil) : .failure(Refused(.foreignOrigin))
+        }
+        guard named.count == 1 else { return .failure(Refused(.foreignOrigin)) }
+        if names.contains(where: { "http://\($0)" == origin }) { return .success(nil) }
+        return origins.contains(origin) ? .success(origin) : .failure(Refused(.foreignOrigin))
+    }
+
+    /// A refusal as an error.
+    struct Refused: Error, Hashable {
+        let refusal: LoopbackRefusal
+
+        init(_ refusal: LoopbackRefusal) { self.refusal = refusal }
+    }
+}
+
+/// What a request wants of the media.
+enum WantedBytes: Hashable {
+    /// Everything.
+    case whole
+    /// These bytes, at least one.
+    case part(Range<Int64>)
+    /// Nothing that is there.
+    case unsatisfiable
+
+    /// Reads `Range` (RFC 9110 section 14.2). What is not understood, several ranges, and a condition that names a
+    /// version (`If-Range`) mean everything, as the RFC permits.
+    init(_ request: RequestHead, byteCount: Int64) {
+        self = .whole
+        let values = request.values("range")
+        guard values.count == 1, request.value("if-range") == nil, values[0].lowercased().hasPrefix("bytes=") else {
+            return
+        }
+        let ends = values[0].dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return }
+        // A number that does not fit is after every end.
+        let numbers = ends.map { $0.isEmpty ? nil : Int64($0) ?? .max }
+        switch (numbers[0], numbers[1]) {
+        case (nil, nil): return
+        case (nil, let last?):
+            let count = min(last, byteCount)
+            self = count > 0 ? .part(byteCount - count..<byteCount) : .unsatisfiable
+        case (let first?, let last):
+            let end = min(last ?? .max, byteCount - 1)
+            if let last, last < first { return }
+            self = first < byteCount ? .part(first..<end + 1) : .unsatisfiable
+        }
+    }
+}
+
+/// The media type of a file, from its first bytes.
+enum MediaKind {
+    /// Recognises a container.
+    ///
+    /// - Parameter bytes: the first bytes.
+    /// - Returns: the type; `application/octet-stream` for what is unknown.
+    static func type(of bytes: [UInt8]) -> String {
+        func has(_ text: String, at place: Int = 0) -> Bool {
+            bytes.dropFirst(place).starts(with: text.utf8)
+        }
+        if has("ftyp", at: 4) {
+            if has("M4A", at: 8) || has("M4B", at: 8) { return "audio/mp4" }
+            return has("qt  ", at: 8) ? "video/quicktime" : "video/mp4"
+        }
+        if bytes.starts(with: [0x1A, 0x45, 0xDF, 0xA3]) {
+            let isWebM = bytes.prefix(64).split(separator: UInt8(ascii: "w")).contains { $0.starts(with: "ebm".utf8) }
+            return isWebM ? "video/webm" : "video/x-matroska"
+        }
+        if has("RIFF") { return has("WAVE", at: 8) ? "audio/wav" : "video/x-msvideo" }
+        if has("OggS") { return "application/ogg" }
+        if has("fLaC") { return "audio/flac" }
+        if has("FLV") { return "video/x-flv" }
+        if has("ID3") || bytes.count > 1 && bytes[0] == 0xFF && bytes[1] & 0xE6 == 0xE2 { return "audio/mpeg" }
+        if bytes.count > 188, bytes[0] == 0x47, bytes[188] == 0x47 { return "video/mp2t" }
+        return "application/octet-stream"
+    }
+}
+
+/// The secret part of a URL.
+enum PlayToken {
+    /// A new one, of 256 bits from the system's generator.
+    static func make() -> String {
+        var random = SystemRandomNumberGenerator()
+        return Base64URL.text((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    }
+
+    /// Compares without a difference in time that depends on where they differ.
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        guard one.count == other.count else { return false }
+        return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
