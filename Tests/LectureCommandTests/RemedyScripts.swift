@@ -300,6 +300,33 @@ enum RemedyScripts {
         lecturectl=$installed
         works play --no-video --audio-output null --speed 10 a
         """#,
+        "loopback_missing": #"""
+        cp \#(lecture) site/a.mp4
+        works precache --key a "$url/a.mp4"
+        # The library is hidden from the program.
+        library=$(/sbin/ldconfig -p | sed -n 's/.*libmicrohttpd\.so\.12 .*=> //p' | head -n 1)
+        cat >without <<SCRIPT
+        #!/bin/sh
+        exec unshare --mount sh -c 'mount --bind /dev/null $library && exec $lecturectl "\$@"' sh "\$@"
+        SCRIPT
+        sed -i 's/^ *//' without; chmod 755 without
+        installed=$lecturectl; lecturectl=$PWD/without
+        fails loopback_missing play a --with 'curl -q -s -o /dev/null'
+        lecturectl=$installed
+        works play a --with 'curl -q -s -o /dev/null'
+        """#,
+        "loopback_failed": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        fails loopback_failed play a --with 'curl -q -s -o /dev/null' --port "${url##*:}"
+        works play a --with 'curl -q -s -o /dev/null' --port 0
+        """#,
+        "player_program_missing": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        fails player_program_missing play a --with no-such-player
+        works play a --with "$(command -v curl) -q -s -o /dev/null"
+        """#,
         "quota": #"""
         film a.mp4
         fails quota precache --quota 1K --key a "$url/a.mp4"

@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: RemedyScripts.all.keys.sorted())
     func `doing what the message says ends the error`(name: String) throws {
-        let needsRoot = ["store_read_only", "player_missing"]
+        let needsRoot = ["store_read_only", "player_missing", "loopback_missing"]
         if needsRoot.contains(name), geteuid() != 0 { return }
         let script = try #require(RemedyScripts.all[name])
         let result = try BuiltProgram.shell("\(Self.prelude)\n\(script)")
@@ -165,6 +165,7 @@ extension RemedyWalkTests {
         "application_other_bundle": .test("Preparation opens the storage and sets the player"),
         "body_cut": .automatic,
         "bookmark_of_teacher": .test("what cannot be removed or stored is refused with its code"),
+        "player_not_permitted": .test("rules and watermarks of a gateway exclude other players"),
         "cancelled": .test("a cancelled download is continued by resume and precache"),
         "clock_untrusted": .test("a licence file issued since ends a doubt, and an older one does not"),
         "closing": .test("after close nothing can be started"),

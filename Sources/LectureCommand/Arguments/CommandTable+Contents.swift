@@ -87,44 +87,78 @@ extension CommandTable {
                 + "which nothing is registered.",
             "The keys are those of mpv: space pauses, the arrows jump, [ and ] change the speed, q ends. With "
                 + "--no-video they are read from the terminal. Enter skips an intro, once its provider permits that.",
+            "--with runs another player, whose last argument is a URL of 127.0.0.1. It is counted with the first byte "
+                + "that the player reads, works for this one program, and ends with it. What is watched is not known "
+                + "then: nothing is reported, and where the licence limits play time, the bytes that are read count. "
+                + "--url prints the URL instead, and serves one program until a signal or ten minutes without a "
+                + "reader. Other users of this machine can see the URL in the list of processes, and are refused.",
             "The media is unsealed in memory only. Exit status 77 means that the licence does not allow playing, or "
-                + "ended while it played; 78 that libmpv is not installed.",
+                + "ended while it played; 78 that libmpv, or with --with and --url libmicrohttpd, is not installed; "
+                + "74 that another player has failed.",
         ],
         arguments: [
             ArgumentSpec("KEY|URL", "The lecture's key, a media file, a gateway link or a kollus: link.", .keyOrURL)
         ],
-        options: [
-            .flag("stream", help: "Stream a URL even when its lecture was downloaded."),
-            .value(
-                "start", nil, "TIME", .position, help: "Begin here: 90, 12:30, 1:02:03.",
-                defaultText: "where it was left"),
-            .value("section", nil, "A-B", .section, help: "Play only this part: 12:30-15:00."),
-            .value("repeat", nil, "A-B", .section, help: "Play this part again and again."),
-            .value("speed", nil, "N", .speed, help: "The speed, 0.5 to 10.", defaultText: "1"),
-            .flag("no-video", help: "Play only the sound, without a window.", conflicts: ["fullscreen"]),
-            .value("subtitles", nil, "FILE", .file, help: "Show these subtitles."),
-            .value(
-                "subtitle-language", nil, "LANG", .text,
-                help: "Show the lecture's own subtitles in this language, for instance ko.",
-                defaultText: "none; the key j changes it"),
-            .value(
-                "second-subtitle-language", nil, "LANG", .text,
-                help: "Show those of another language as well, at the top."),
-            .flag("fullscreen", help: "Fill the screen.", conflicts: ["no-video"]),
-            .value(
-                "audio-output", nil, "NAME", .text,
-                help: "The audio output, as mpv names it: pulse, alsa; null plays in silence.", defaultText: "mpv's"),
-            .value(
-                "video-output", nil, "NAME", .text,
-                help: "The video output, as mpv names it: gpu, x11, wlshm.", defaultText: "the first one that works"),
-            .value("user", nil, "ID", .text, help: "The learner in the reports.", defaultText: "the gateway's"),
-        ],
+        options: playOptions, groups: [OptionGroup("Other players", otherPlayers)],
         examples: [
             ExampleSpec("lecturectl play algebra-01", "play it from where it was left"),
             ExampleSpec("lecturectl play algebra-01 --section 12:30-15:00 --speed 1.5", "play two and a half minutes"),
             ExampleSpec("lecturectl play algebra-01 --no-video", "listen to it"),
             ExampleSpec("lecturectl play https://cdn.example/algebra-02.mp4", "stream a lecture"),
+            ExampleSpec("lecturectl play algebra-01 --with 'vlc --play-and-exit'", "play it with VLC"),
         ])
+
+    private static let playOptions: [OptionSpec] = [
+        .flag("stream", help: "Stream a URL even when its lecture was downloaded."),
+        .value(
+            "start", nil, "TIME", .position, help: "Begin here: 90, 12:30, 1:02:03.",
+            defaultText: "where it was left", conflicts: otherPlayer),
+        .value(
+            "section", nil, "A-B", .section, help: "Play only this part: 12:30-15:00.", conflicts: otherPlayer),
+        .value("repeat", nil, "A-B", .section, help: "Play this part again and again.", conflicts: otherPlayer),
+        .value(
+            "speed", nil, "N", .speed, help: "The speed, 0.5 to 10.", defaultText: "1", conflicts: otherPlayer),
+        .flag(
+            "no-video", help: "Play only the sound, without a window.", conflicts: ["fullscreen"] + otherPlayer),
+        .value("subtitles", nil, "FILE", .file, help: "Show these subtitles.", conflicts: otherPlayer),
+        .value(
+            "subtitle-language", nil, "LANG", .text,
+            help: "Show the lecture's own subtitles in this language, for instance ko.",
+            defaultText: "none; the key j changes it", conflicts: otherPlayer),
+        .value(
+            "second-subtitle-language", nil, "LANG", .text,
+            help: "Show those of another language as well, at the top.", conflicts: otherPlayer),
+        .flag("fullscreen", help: "Fill the screen.", conflicts: ["no-video"] + otherPlayer),
+        .value(
+            "audio-output", nil, "NAME", .text,
+            help: "The audio output, as mpv names it: pulse, alsa; null plays in silence.", defaultText: "mpv's",
+            conflicts: otherPlayer),
+        .value(
+            "video-output", nil, "NAME", .text,
+            help: "The video output, as mpv names it: gpu, x11, wlshm.", defaultText: "the first one that works",
+            conflicts: otherPlayer),
+        .value(
+            "user", nil, "ID", .text, help: "The learner in the reports.", defaultText: "the gateway's",
+            conflicts: otherPlayer),
+    ]
+
+    /// With another player, the options of the own one have no effect.
+    private static let otherPlayer = ["with", "url"]
+    private static let ownPlayer = [
+        "start", "section", "repeat", "speed", "no-video", "subtitles", "subtitle-language", "second-subtitle-language",
+        "fullscreen", "audio-output", "video-output", "user",
+    ]
+
+    private static let otherPlayers: [OptionSpec] = [
+        .value(
+            "with", nil, "COMMAND", .text,
+            help: "Play with this program; spaces separate its name and its options. No shell is used.",
+            conflicts: ["url"] + ownPlayer),
+        .flag("url", help: "Print a URL for one program, for instance a browser.", conflicts: ["with"] + ownPlayer),
+        .value(
+            "port", nil, "N", .integer(0...65_535),
+            help: "With --with or --url: the port of 127.0.0.1 that is served; 0 is any free one.", defaultText: "0"),
+    ]
 
     static let pause = CommandSpec(
         "pause", "stops lectures until they are resumed",

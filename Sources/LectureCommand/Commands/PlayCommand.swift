@@ -6,6 +6,8 @@ package import LecturePlayer
 enum PlayCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
+        if command.flag("url") || command.text("with") != nil { return try await OtherPlayer.run(session) }
+        if command.text("port") != nil { throw UsageError("--port needs --with or --url.", path: ["play"]) }
         let section = command.text("section").flatMap(PlayPosition.section)
         var options = PlayerOptions()
         options.start = command.text("start").flatMap(PlayPosition.read) ?? section?.lowerBound
@@ -29,7 +31,7 @@ enum PlayCommand {
     }
 
     /// What is to be played, and its title.
-    private static func media(
+    static func media(
         _ command: ParsedCommand, _ manager: LectureManager
     ) async throws -> (PlayerMedia, title: String) {
         let text = command.arguments[0]
@@ -49,7 +51,7 @@ enum PlayCommand {
     }
 
     /// The key of a lecture, or the one that a stream has until its gateway names one.
-    private static func key(of media: PlayerMedia, _ manager: LectureManager) throws(LectureError) -> ContentKey {
+    static func key(of media: PlayerMedia, _ manager: LectureManager) throws(LectureError) -> ContentKey {
         switch media {
         case .lecture(let key): key
         case .stream(let url): try manager.streams.key(of: url)
@@ -209,7 +211,7 @@ private struct PlayRun {
 }
 
 /// The signal that ends a play.
-private actor Signal {
+actor Signal {
     private(set) var number: Int32?
 
     func set(_ number: Int32) { self.number = number }

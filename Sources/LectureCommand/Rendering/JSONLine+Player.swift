@@ -5,9 +5,11 @@ import LecturePlayer
 extension JSONLine {
     /// What a player does.
     ///
-    /// - Parameter shown: its lecture, state, position and speed.
+    /// - Parameters:
+    ///   - shown: its lecture, state, position and speed.
+    ///   - url: where another player reads it; nil without one that was asked for.
     /// - Returns: the line.
-    package static func player(_ shown: PlayerDisplay) -> String {
+    package static func player(_ shown: PlayerDisplay, url: String? = nil) -> String {
         line { writer in
             writer.member("event", "player")
             writer.member("key", shown.key?.text)
@@ -24,6 +26,7 @@ extension JSONLine {
             writer.member("duration_ms", shown.duration?.milliseconds)
             writer.member("buffered_ms", shown.buffered?.milliseconds)
             writer.member("speed_percent", Int64((shown.rate * 100).rounded()))
+            writer.member("url", url)
             if let permission = shown.permission { write(permission, &writer) }
         }
     }

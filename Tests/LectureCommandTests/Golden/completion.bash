@@ -56,6 +56,8 @@ _lecturectl_value() {
     "play --audio-output") echo 'anything' ;;
     "play --video-output") echo 'anything' ;;
     "play --user") echo 'anything' ;;
+    "play --with") echo 'anything' ;;
+    "play --port") echo 'anything' ;;
     "bookmark list --user") echo 'anything' ;;
     "bookmark add --user") echo 'anything' ;;
     "bookmark remove --user") echo 'anything' ;;
@@ -211,7 +213,7 @@ _lecturectl_options() {
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
-    "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user' ;;
+    "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user --with --url --port' ;;
     "bookmark list") echo '--user' ;;
     "bookmark add") echo '--user' ;;
     "bookmark remove") echo '--user' ;;

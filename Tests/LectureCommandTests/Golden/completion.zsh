@@ -286,6 +286,9 @@ _lecturectl_play() {
         '--audio-output=[The audio output, as mpv names it: pulse, alsa; null plays in silence.]:NAME: ' \
         '--video-output=[The video output, as mpv names it: gpu, x11, wlshm.]:NAME: ' \
         '--user=[The learner in the reports.]:ID: ' \
+        '--with=[Play with this program; spaces separate its name and its options. No shell is used.]:COMMAND: ' \
+        '--url[Print a URL for one program, for instance a browser.]' \
+        '--port=[With --with or --url: the port of 127.0.0.1 that is served; 0 is any free one.]:N: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
