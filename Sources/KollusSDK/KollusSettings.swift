@@ -44,6 +44,9 @@ public struct KollusSettings: Sendable {
     public var bundleIdentifier: String?
     /// What ``KollusStorage/deviceType`` returns: `kp-mobile` or `kp-tablet`.
     public var deviceType = "kp-mobile"
+    /// Origins whose pages may read what ``KollusStorage/webPlay(_:)`` serves, as `https://lms.example`. Read when a
+    /// port's server starts.
+    public var webOrigins: Set<String> = []
     /// All other settings: changes the library's own configuration before the storage opens.
     public var adjust: (@Sendable (inout LectureConfiguration) -> Void)?
 

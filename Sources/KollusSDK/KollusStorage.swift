@@ -108,7 +108,8 @@ open class KollusStorage: NSObject, @unchecked Sendable {
     /// Bytes of the streaming cache on the disk; 0 before a start.
     open var cacheDataSize: Int64 { (try? core.manager().streams.wait { try $0.cacheBytes() }) ?? 0 }
 
-    /// The local port for hybrid applications. Stored but not used: there is no local server here.
+    /// The local port for hybrid applications: where ``webPlay(_:)`` serves web views; 0 for any free one. A server
+    /// that was started keeps its port.
     open var serverPort: Int {
         get { core[\.serverPort] }
         set { core[\.serverPort] = newValue }

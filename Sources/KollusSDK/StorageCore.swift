@@ -68,6 +68,7 @@ final class StorageCore: @unchecked Sendable {
     let hub: EventHub<KollusEvent>
     let deliverer: Deliverer
     let players = PlayerRegistry()
+    let webServers = WebServers()
     let router: EventRouter
     /// One start at a time.
     private let gate = NSLock()
@@ -149,6 +150,7 @@ final class StorageCore: @unchecked Sendable {
         deliverer.close()
         // A player must have stopped before its store is closed.
         await players.end()
+        await webServers.end()
         if let running { await Self.end(running) }
         hub.finish()
     }
@@ -171,8 +173,9 @@ final class StorageCore: @unchecked Sendable {
         deliverer.close()
         hub.finish()
         guard let running else { return }
-        beginning { [players] in
+        beginning { [players, webServers] in
             await players.end()
+            await webServers.end()
             await Self.end(running)
         }
     }

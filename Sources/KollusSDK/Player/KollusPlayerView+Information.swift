@@ -202,7 +202,8 @@ extension KollusPlayerView {
         set { core[\.kept.licenceURL] = newValue }
     }
 
-    /// The port of the SDK's local server. Kept, not used: libmpv gets its bytes through memory.
+    /// The port of the view's local server, for ``webPlay()``; 0 for that of the storage. libmpv needs none: it gets
+    /// its bytes through memory.
     public var proxyPort: UInt {
         get { core[\.kept.port] }
         set { core[\.kept.port] = newValue }

@@ -51,6 +51,12 @@ final class PlayerCore: Sendable {
         session.begin(after: previous)
     }
 
+    /// What the application has chosen to play.
+    func source(in storage: StorageCore) throws -> PlayerSource {
+        let settings = state.withLock(\.settings)
+        return try translating { try PlayerSource(settings, storage) }
+    }
+
     func request(_ request: PlayerRequests.Request) throws {
         guard let session, status.isPrepared, session.add(request) else { throw KollusError(.CONTENT_NOT_PREPARED) }
     }
