@@ -38,7 +38,7 @@ extension KollusStorage {
     /// - Parameter key: the media content key.
     /// - Returns: the play.
     /// - Throws: ``KollusError``: −8614 before a start, −8613, −8621, −8629 while the content is not complete, the
-    ///   licence's code, −20253 for one with a watermark or rules of a gateway, −20250 without libmicrohttpd, −20251
+    ///   licence's code, −20253 for one with a watermark or rules of a gateway, −20254 without libmicrohttpd, −20255
     ///   when the port is in use. `CancellationError`.
     public func webPlay(_ key: String) async throws -> KollusWebPlay {
         try await core.webPlay(.lecture(try StorageCore.key(key)), port: 0)

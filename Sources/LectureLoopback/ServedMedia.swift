@@ -68,7 +68,11 @@ enum ServedMedia: Sendable {
         let isFree =
             rules.seeking == .free && !rules.hasFixedRate && rules.section == nil && rules.limit == nil
             && rules.intro == nil
-        guard isFree, outline.watermark == nil else { throw LectureError(.playerNotPermitted, detail: key.text) }
+        // A play callback is asked again and again, and may end the play or permit a part of it.
+        let needsPermission = if case .stream(let stream) = self { stream.needsPermission } else { false }
+        guard isFree, outline.watermark == nil, !needsPermission else {
+            throw LectureError(.playerNotPermitted, detail: key.text)
+        }
     }
 
     func end() async throws {

@@ -28,16 +28,6 @@ extension LectureError.Code {
         -20249, "play_limit_reached", "the provider does not permit to play more of this lecture at once",
         "Ask the provider for the whole lecture.",
         reason: "The gateway's 'playback.limit' has a duration, whatever the licence says; its message is shown.")
-    /// There is no library for the loopback server.
-    public static let loopbackMissing = Self(
-        -20250, "loopback_missing", "libmicrohttpd, which serves other players, is not installed",
-        "Install the package libmicrohttpd12, for instance with 'apt-get install libmicrohttpd12'.",
-        reason: "It is opened when another player is to play a lecture, and was not found or is of another version.")
-    /// The loopback server cannot listen.
-    public static let loopbackFailed = Self(
-        -20251, "loopback_failed", "the loopback server cannot listen on its port",
-        "Choose another port, or 0 for any free one.",
-        reason: "Another program listens on the port of 127.0.0.1, or it needs a permission.")
     /// The program of another player cannot be started.
     public static let playerProgramMissing = Self(
         -20252, "player_program_missing", "the player's program cannot be started",
@@ -47,11 +37,21 @@ extension LectureError.Code {
     public static let playerNotPermitted = Self(
         -20253, "player_not_permitted", "the provider's rules for this lecture exclude other players",
         "Play it without --with and --url; ask the provider for a lecture without these rules.",
-        reason: "Its gateway shows a watermark or limits what is played, and another player would do neither.")
+        reason: "Its gateway shows a watermark, limits what is played or permits each play; others do none.")
+    /// There is no library for the loopback server.
+    public static let loopbackMissing = Self(
+        -20254, "loopback_missing", "libmicrohttpd, which serves other players, is not installed",
+        "Install the package libmicrohttpd12, for instance with 'apt-get install libmicrohttpd12'.",
+        reason: "It is opened when another player is to play a lecture, and was not found or is of another version.")
+    /// The loopback server cannot listen.
+    public static let loopbackFailed = Self(
+        -20255, "loopback_failed", "the loopback server cannot listen on its port",
+        "Choose another port, or 0 for any free one.",
+        reason: "Another program listens on the port of 127.0.0.1, or it needs a permission.")
 
     /// All of the above.
     static let players: [Self] = [
-        .playerMissing, .displayMissing, .mediaUnsupported, .playerFailed, .playLimitReached, .loopbackMissing,
-        .loopbackFailed, .playerProgramMissing, .playerNotPermitted,
+        .playerMissing, .displayMissing, .mediaUnsupported, .playerFailed, .playLimitReached,
+        .playerProgramMissing, .playerNotPermitted, .loopbackMissing, .loopbackFailed,
     ]
 }

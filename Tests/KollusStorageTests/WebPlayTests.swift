@@ -77,7 +77,7 @@ struct WebPlayTests {
         let taken = play.url.port ?? 0
         let view = try cinema.view(nil)
         view.proxyPort = UInt(taken)
-        #expect(await code { try await view.webPlay() } == -20251)
+        #expect(await code { try await view.webPlay() } == -20255)
         view.proxyPort = 100_000
         #expect(await code { try await view.webPlay() } == -8613)
         view.storage = nil

@@ -296,6 +296,10 @@ struct LoopbackNetTests {
             ("limit", #""playback":{"limit":{"duration":3,"message":"A preview."}}"#, false),
             ("mark", #""watermark":{"text":"kim"}"#, false), ("resume", #""playback":{"ignore_zero":true}"#, true),
         ]
+        let permitted = try await theatre.sandbox.link(key: "durable-on-the-disk", query: "play")
+        await #expect(throws: LectureError(.playerNotPermitted, detail: "durable-on-the-disk")) {
+            try await theatre.server.open(.stream(permitted))
+        }
         for (key, more, isFree) in descriptors {
             let text = #"{"version":1,"media_content_key":"\#(key)","media":{"url":"\#(film)"},\#(more)}"#
             try Data(text.utf8).write(to: URL(filePath: "\(web)/i/\(key)"))

@@ -15,7 +15,8 @@ struct FilmGateway {
         }
         var options = NginxOrigin.Options()
         options.directives =
-            "types { text/vtt vtt; text/plain srt smi; audio/wav wav; } default_type application/vnd.lecturekit.descriptor+json;"
+            "types { text/vtt vtt; text/plain srt smi; audio/wav wav; } "
+            + "default_type application/vnd.lecturekit.descriptor+json;"
         server = try await NginxOrigin.start(serving: directory.path, options)
         film = "\(sandbox.http)/media/durable-on-the-disk.mp4"
     }
@@ -33,7 +34,8 @@ struct FilmGateway {
     ///   - more: further members, after a comma.
     /// - Throws: when it cannot be written.
     func describe(
-        _ key: String, media: String? = nil, subtitles: [(language: String, file: String)] = Self.subtitles, more: String
+        _ key: String, media: String? = nil, subtitles: [(language: String, file: String)] = Self.subtitles,
+        more: String
     ) throws {
         let subtitles = subtitles.map { language, file in
             #"{"name":"\#(file)","language":"\#(language)","url":"\#(server.http)/\#(file)"}"#

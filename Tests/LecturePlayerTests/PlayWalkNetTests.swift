@@ -102,6 +102,8 @@ struct PlayWalkNetTests {
     ///   - session: the play.
     ///   - place: after the reports of earlier plays; moves on.
     ///   - manager: the store.
+    /// - Returns: the sums, and whether one of the reports is the last one.
+    /// - Throws: `LectureError`.
     private static func report(
         of session: String, after place: inout ReportPage.Place?, in manager: LectureManager
     ) async throws -> (playtime: Int, real: Int, status: String) {

@@ -43,6 +43,8 @@ public actor LectureStream {
     public nonisolated var title: String? { description.title }
     /// How long the lecture plays, as its gateway says; nil without that.
     public nonisolated var duration: Duration? { description.duration }
+    /// Whether its gateway names a server that permits each play: ``permission(patience:)`` has to be asked.
+    public nonisolated var needsPermission: Bool { parts.door != nil }
     /// What its gateway lists: subtitles, chapters, bookmarks.
     public nonisolated var outline: ContentOutline { description.outline }
     /// The URL that the application opened.
