@@ -40,6 +40,7 @@ struct PlayCommandNetTests {
         let state: String
         let activity: String?
         let ending: String?
+        let intro: Bool?
         let positionMs: Int
         let speedPercent: Int
 
@@ -190,6 +191,28 @@ struct PlayCommandNetTests {
         #expect(ending.status == 0, "\(ending.errorText)")
         #expect(Line.all(ending.output).last?.ending == "stopped")
         _ = await screen.terminate()
+        await home.sandbox.stop()
+    }
+
+    @Test func `Enter in the window skips an intro`() async throws {
+        let home = try await Home()
+        let gateway = try await FilmGateway(home.sandbox)
+        let intro = #"{"url":"\#(home.sandbox.http)/media/ranges-and-resuming.mp4","skip_after":0}"#
+        try gateway.describe("introduced", more: #","playback":{"intro":\#(intro)}"#)
+        let screen = try Self.screen()
+        let display = ":" + (try await screen.firstLine())
+        let words = ["--json", "play", gateway.link("introduced"), "--fullscreen", "--audio-output", "null"]
+        let playing = try home.start(words, display: display)
+        _ = try await playing.wait(for: .output, until: Self.shows { $0.intro == true && $0.positionMs > 1000 })
+        let pressed = try await ChildProcess.run(
+            "/usr/bin/xdotool", ["key", "Return"], environment: ["DISPLAY": display])
+        #expect(pressed.status == 0, "\(pressed.errorText)")
+        _ = try await playing.wait(
+            for: .output, until: Self.shows { $0.intro == nil && $0.state == "playing" && $0.activity == "steady" })
+        playing.send(SIGTERM)
+        #expect(await playing.ending().status == 128 + SIGTERM)
+        _ = await screen.terminate()
+        await gateway.server.stop()
         await home.sandbox.stop()
     }
 

@@ -151,5 +151,9 @@ package final class NginxOrigin: Sendable {
     }
 
     /// Ends nginx.
-    package func stop() async { await process.terminate() }
+    package func stop() async {
+        // Not SIGTERM: as one process, nginx looks for it before it waits for events, and misses one that comes between.
+        process.send(SIGKILL)
+        _ = await process.ending()
+    }
 }

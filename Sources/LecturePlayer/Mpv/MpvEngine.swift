@@ -67,7 +67,9 @@ public final class MpvEngine: VideoEngine {
         player = try MpvPlayer(
             library, Self.settings(options), options.surface,
             whenOpen: options.subtitlePath.map { [["sub-add", $0, "select"]] } ?? [], report)
-        player.run(["keybind", "ENTER", "script-message lecture-skip-intro"])
+        // Not `keybind`: libmpv 0.35 changes its table without a lock while a window looks keys up in it, and crashes.
+        player.run(["define-section", "lecture", "ENTER script-message lecture-skip-intro", "force"])
+        player.run(["enable-section", "lecture"])
     }
 
     deinit { player.close() }
