@@ -80,6 +80,15 @@ def play_ours(what, environment, seconds, *more):
     return {"first": first, "cpu": cpu, "memory": memory}
 
 
+def on_new_display(environment, measure):
+    """Measures on a display of its own: without a window manager no window after the first one gets the keys."""
+    display = Display()
+    try:
+        return measure(dict(environment, DISPLAY=display.name))
+    finally:
+        display.stop()
+
+
 def jump(environment, arrived):
     """Presses a key; seconds until the picture is there."""
     start = time.monotonic()
@@ -104,9 +113,10 @@ def jumps_mpv(path, environment, work, count):
                 return
 
     arrived()
+    time.sleep(1)
     taken = [jump(environment, arrived) for _ in range(count)]
     if process.poll() is not None:
-        sys.exit("the lecture ended before the jumps did: the machine is busy, and keys were repeated")
+        sys.exit("the lecture ended before the jumps did")
     process.terminate()
     usage_of(process)
     return taken
@@ -127,9 +137,10 @@ def jumps_ours(what, environment, count, *more):
         until("steady")
 
     until("steady")
+    time.sleep(1)
     taken = [jump(environment, arrived) for _ in range(count)]
     if process.poll() is not None:
-        sys.exit("the lecture ended before the jumps did: the machine is busy, and keys were repeated")
+        sys.exit("the lecture ended before the jumps did")
     process.terminate()
     usage_of(process)
     return taken
@@ -209,9 +220,9 @@ def main():
             samples["mpv"].append(play_mpv(f"{work}/web/lecture.mp4", base, work, options.seconds))
             for name in ["plain", "sealed"]:
                 samples[name].append(play_ours("lecture", stores[name], options.seconds))
-            jumps["mpv"] += jumps_mpv(f"{work}/web/lecture.mp4", base, work, 4)
+            jumps["mpv"] += on_new_display(base, lambda where: jumps_mpv(f"{work}/web/lecture.mp4", where, work, 4))
             for name in ["plain", "sealed"]:
-                jumps[name] += jumps_ours("lecture", stores[name], 4)
+                jumps[name] += on_new_display(stores[name], lambda where: jumps_ours("lecture", where, 4))
             # The first round fills the cache, the others read from it.
             samples["streamed"].append(
                 play_ours(f"{nginx.url}/lecture.mp4", stores["plain"], options.seconds, "--stream"))
