@@ -152,7 +152,7 @@ package final class NginxOrigin: Sendable {
 
     /// Ends nginx.
     package func stop() async {
-        // Not SIGTERM: as one process, nginx looks for it before it waits for events, and misses one that comes between.
+        // Not SIGTERM: as one process, nginx looks for it before it waits for events, and misses one in between.
         process.send(SIGKILL)
         _ = await process.ending()
     }
