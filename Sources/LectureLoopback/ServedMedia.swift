@@ -43,15 +43,10 @@ enum ServedMedia: Sendable {
         }
     }
 
-    /// The reasons that end a play that has begun. Others, such as a count that this play used up, are for the next
-    /// one; play time ends it where bytes are charged.
-    private static let endingReasons: Set<LicenceReason> = [.deleted, .forceExpired, .otherKey, .expired]
-
     /// Why the licence ends the play; nil while it goes on.
     func refusal() async throws -> LectureError? {
         guard case .play(let manager, let play) = self,
-            let reason = try await manager.licences.status(of: play.key)?.reasons.first(
-                where: Self.endingReasons.contains)
+            let reason = try await manager.licences.status(of: play.key)?.endingReason
         else { return nil }
         return LectureError(reason.code, detail: play.key.text)
     }

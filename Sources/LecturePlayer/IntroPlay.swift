@@ -38,7 +38,7 @@ struct IntroPlay: Sendable, Hashable {
     }
 
     /// Whether the rest may be skipped.
-    var isSkippable: Bool { skippableAfter.map { farthest >= $0 } ?? false }
+    var isSkippable: Bool { isOpen && skippableAfter.map { farthest >= $0 } ?? false }
 
     /// Handles what happened.
     ///

@@ -31,6 +31,8 @@ actor PlayerRun {
         /// Whether the intro may be skipped; nil for the lecture.
         var introIsSkippable: Bool?
         var rules = PlaybackRules()
+        /// Where the section ends.
+        var end: Duration?
         /// The next episode, until it was offered.
         var nextEpisode: PlaybackRules.NextEpisode?
         var licence: LicenceStatus?
@@ -125,7 +127,7 @@ actor PlayerRun {
         case .judge: asking = Task { await judge() }
         case .load(let start):
             guard let lecture else { return }
-            engine.load(lecture, with: picture.tracks, from: start)
+            engine.load(lecture, with: picture.tracks, from: start, to: picture.end)
         case .loadIntro: asking = Task { await openIntro() }
         case .count: asking = Task { await count() }
         case .setPaused(let isPaused): engine.setPaused(isPaused)
@@ -172,6 +174,8 @@ actor PlayerRun {
             }
             terms.narrow(by: lecture.permission)
             if let permission = lecture.permission { report.yield(.permitted(permission)) }
+            picture.end = terms.section?.upperBound
+            if let section = terms.section { report.yield(.section(section)) }
             inputs.yield(.permitted(terms))
         } catch { inputs.yield(.refused(Self.known(error))) }
     }
@@ -197,8 +201,10 @@ actor PlayerRun {
         guard let url = picture.rules.intro?.url else { return }
         do {
             let intro = try await StreamedLecture(manager, url, patience: nil)
+            // It was stopped meanwhile, and its end found no intro to end.
+            if machine.state.isOver { return try await intro.end() }
             self.intro = intro
-            engine.load(intro, with: PlayerTracks(), from: .zero)
+            engine.load(intro, with: PlayerTracks(), from: .zero, to: nil)
         } catch { inputs.yield(.engine(.failed(Self.known(error)))) }
     }
 
@@ -218,16 +224,12 @@ actor PlayerRun {
         } catch { inputs.yield(.refused(Self.known(error))) }
     }
 
-    /// The reasons that end a play that has begun. Others, such as a count that this play used up, are for the next
-    /// one; play time is charged ahead, so that the licence may have none left while this play has.
-    private static let endingReasons: Set<LicenceReason> = [.deleted, .forceExpired, .otherKey, .expired]
-
     private func checkLicence() async {
         await lecture?.beat(notify)
         do {
             guard let lecture, let licence = try await lecture.licence() else { return }
             show(licence)
-            guard let reason = licence.reasons.first(where: Self.endingReasons.contains) else { return }
+            guard let reason = licence.endingReason else { return }
             inputs.yield(.refused(LectureError(reason.code, detail: lecture.key.text)))
         } catch { report.yield(.trouble(Self.known(error))) }
     }

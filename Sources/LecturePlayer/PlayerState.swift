@@ -90,6 +90,9 @@ public enum PlayerEvent: Sendable, Hashable {
     case intro(isSkippable: Bool?)
     /// What its gateway lists and permits; before the media is opened.
     case outline(ContentOutline)
+    /// The only part that is played, by the application, the gateway and the play callback; before the media is opened.
+    /// Not without one.
+    case section(Range<Duration>)
     /// What the licence says; before the media is opened, and when it has changed.
     case licence(LicenceStatus)
     /// The next episode may be offered now.

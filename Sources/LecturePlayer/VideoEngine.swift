@@ -14,7 +14,8 @@ public protocol VideoEngine: Sendable {
     ///   - media: its bytes, which may be read from any thread.
     ///   - tracks: its subtitles and chapters.
     ///   - start: where to begin.
-    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration)
+    ///   - end: where it ends, as at the end of the media; nil for there.
+    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration, to end: Duration?)
 
     /// Draws a text over the picture.
     ///
@@ -46,7 +47,8 @@ public protocol VideoEngine: Sendable {
     /// - Parameter message: one line.
     func notify(_ message: String)
 
-    /// Ends the engine: windows close, no more bytes are read. Also before ``load(_:with:from:)``, and more than once.
+    /// Ends the engine: windows close, no more bytes are read. Also before ``load(_:with:from:to:)``, and more than
+    /// once.
     func close()
 }
 

@@ -171,7 +171,7 @@ struct PlayerPlanTests {
     @Test func `a section is a part that has a length, and the play begins there`() throws {
         let part = try plan { $0.section = section(2, 5) }
         #expect(part.section == .seconds(2) ..< .seconds(5) && part.start == .seconds(2))
-        #expect(part.engine(title: "", picture: PlayerPicture(), repeats: false).end == .seconds(5))
+        #expect(part.options.section == .seconds(2) ..< .seconds(5))
         #expect(try plan({ $0.section = section(2, 5) }, start: 3.5).start == .milliseconds(3500))
         #expect(try plan { $0.section = section(5, 5) }.section == nil)
         #expect(try plan { $0.section = section(5, 0) }.start == .zero)

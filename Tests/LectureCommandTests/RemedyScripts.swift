@@ -3,6 +3,20 @@ import LectureTestSupport
 /// Errors that the program can be brought to, each with a script that ends it by what its message says. The commands of
 /// the scripts are those of ``RemedyWalkTests``.
 enum RemedyScripts {
+    /// Hides a library from the program.
+    private static func hiding(_ library: String) -> String {
+        #"""
+        library=$(/sbin/ldconfig -p | sed -n 's|.*\#(library) .*=> ||p' | head -n 1)
+        cat >without <<SCRIPT
+        #!/bin/sh
+        exec unshare --mount sh -c 'mount --bind /dev/null $library && exec $lecturectl "\$@"' sh "\$@"
+        SCRIPT
+        sed -i 's/^ *//' without; chmod 755 without
+        installed=$lecturectl; lecturectl=$PWD/without
+        """#
+    }
+
+    /// A lecture that can be played.
     /// A lecture that can be played.
     private static let lecture = "\(Places.repository())/Tools/lecture-sandbox/Fixtures/durable-on-the-disk.mp4"
 
@@ -288,14 +302,7 @@ enum RemedyScripts {
         "player_missing": #"""
         cp \#(lecture) site/a.mp4
         works precache --key a "$url/a.mp4"
-        # The library is hidden from the program.
-        library=$(/sbin/ldconfig -p | sed -n 's/.*libmpv\.so\.2 .*=> //p' | head -n 1)
-        cat >without <<SCRIPT
-        #!/bin/sh
-        exec unshare --mount sh -c 'mount --bind /dev/null $library && exec $lecturectl "\$@"' sh "\$@"
-        SCRIPT
-        sed -i 's/^ *//' without; chmod 755 without
-        installed=$lecturectl; lecturectl=$PWD/without
+        \#(hiding("libmpv.so.2"))
         fails player_missing play --no-video a
         lecturectl=$installed
         works play --no-video --audio-output null --speed 10 a
@@ -303,14 +310,7 @@ enum RemedyScripts {
         "loopback_missing": #"""
         cp \#(lecture) site/a.mp4
         works precache --key a "$url/a.mp4"
-        # The library is hidden from the program.
-        library=$(/sbin/ldconfig -p | sed -n 's/.*libmicrohttpd\.so\.12 .*=> //p' | head -n 1)
-        cat >without <<SCRIPT
-        #!/bin/sh
-        exec unshare --mount sh -c 'mount --bind /dev/null $library && exec $lecturectl "\$@"' sh "\$@"
-        SCRIPT
-        sed -i 's/^ *//' without; chmod 755 without
-        installed=$lecturectl; lecturectl=$PWD/without
+        \#(hiding("libmicrohttpd.so.12"))
         fails loopback_missing play a --with 'curl -q -s -o /dev/null'
         lecturectl=$installed
         works play a --with 'curl -q -s -o /dev/null'

@@ -125,7 +125,8 @@ struct PlaybackNetTests {
             if jumps < 3 { #expect(place < .milliseconds(3500), "\(place)") } else { player.setRepeat(nil) }
             if place > .seconds(5) { player.stop() }
         }
-        #expect(await player.ending() == .stopped && jumps == 3)
+        // The request to play on may come after the next jump.
+        #expect(await player.ending() == .stopped && jumps >= 3, "\(jumps)")
         await cinema.end()
     }
 
@@ -152,11 +153,11 @@ struct PlaybackNetTests {
         await cinema.end()
     }
 
-    /// A stream whose gateway has an intro of two seconds.
+    /// A stream whose gateway has an intro of three seconds, longer than the section that is played.
     private static func introduced(
         _ gateway: FilmGateway, _ cinema: Cinema, intro: String? = nil, skip: Int? = nil
     ) throws -> Player {
-        try Tone.file(seconds: 2).write(to: URL(filePath: gateway.directory.file("intro.wav")))
+        try Tone.file(seconds: 3).write(to: URL(filePath: gateway.directory.file("intro.wav")))
         let url = intro ?? "\(gateway.server.http)/intro.wav"
         let rule = #"{"url":"\#(url)"\#(skip.map { #","skip_after":\#($0)"# } ?? "")}"#
         let lms = #","lms":[{"url":"\#(gateway.server.http)/lms","method":"POST","values":{"data":"{JSON_DATA}"}}]"#
@@ -171,7 +172,9 @@ struct PlaybackNetTests {
         player.play()
         var (intros, opened): ([Bool?], [String]) = ([], [])
         var states: [PlayerState] = []
+        var farthest: Duration = .zero
         for await event in player.events {
+            if case .position(let place) = event, intros.count == 1 { farthest = max(farthest, place) }
             if case .intro(let isSkippable) = event { intros.append(isSkippable) }
             if case .opened(let key, _) = event { opened.append(key.text) }
             if case .state(let state) = event { states.append(state) }
@@ -179,6 +182,7 @@ struct PlaybackNetTests {
         }
         #expect(await player.ending() == .finished, "\(states)")
         #expect(intros == [false, nil] && opened == ["introduced"])
+        #expect(farthest > .milliseconds(2500), "\(farthest)")
         let first: [PlayerState] = [.preparing, .prepared, .playing(.steady), .playing(.buffering)]
         #expect(Array(states.prefix(4)) == first, "\(states)")
         let rows = try await cinema.manager.reports.list().rows

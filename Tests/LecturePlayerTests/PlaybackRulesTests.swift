@@ -193,6 +193,19 @@ struct PlaybackRulesTests {
         #expect(session.take(.engine(.skip)) == [.setPaused(true), .load(from: .seconds(40))])
     }
 
+    @Test func `an intro that is not open yet is not skipped`() {
+        var terms = Self.intro
+        terms.intro?.skippableAfter = .zero
+        var session = MachineSession()
+        session.take(.play)
+        session.take(.permitted(terms))
+        // Its server may be slow; what it sends would take the lecture's place.
+        #expect(session.take(.skip) == [] && session.machine.introIsSkippable == false)
+        session.take(.engine(.ready(.zero)))
+        #expect(session.machine.introIsSkippable == true)
+        #expect(session.take(.skip).last == .load(from: .seconds(40)))
+    }
+
     @Test func `an intro without a time cannot be skipped, and a pause in it is kept`() {
         var terms = Self.intro
         terms.intro?.skippableAfter = nil

@@ -196,8 +196,8 @@ open class KollusPlayerView: NSObject, @unchecked Sendable {
     }
 
     /// The only part that is played; nil for the whole content. Read when the player prepares. One that does not end
-    /// after its start is ignored. While a stream is prepared, this is what its play callback permits of it, in whole
-    /// seconds.
+    /// after its start is ignored. While a content is prepared, this is what its gateway and its play callback
+    /// permit of it, in whole seconds.
     open var playSection: KPSection! {
         get {
             let status = core.status

@@ -25,8 +25,8 @@ final class PlayerEngine: VideoEngine {
         }
     }
 
-    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
-        mpv.load(media, with: tracks, from: start)
+    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration, to end: Duration?) {
+        mpv.load(media, with: tracks, from: start, to: end)
     }
 
     func show(_ overlay: TextOverlay?) { mpv.show(overlay) }

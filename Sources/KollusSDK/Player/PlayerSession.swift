@@ -281,10 +281,8 @@ final class PlayerSession: Sendable {
         switch event {
         case .state(let shown): show(shown)
         case .trouble(let error): post(.unknownError(KollusError(error)))
-        case .permitted(let permission):
-            guard let permitted = permission.section else { break }
-            let common = plan.section.flatMap { $0.overlaps(permitted) ? $0.clamped(to: permitted) : nil }
-            core.change(self) { $0.section = common ?? permitted }
+        case .section(let section) where section != plan.section:
+            core.change(self) { $0.section = section }
             setRepeats(core[\.repeatMode] == .one)
         case .caption(let text): post(.caption(text))
         case .secondCaption(let text): post(.secondCaption(text))

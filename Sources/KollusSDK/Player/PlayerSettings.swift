@@ -84,7 +84,6 @@ struct PlayerPlan: Sendable {
         case .x11(let id): options.surface = .x11(id)
         case .none: options.surface = .none
         }
-        options.end = section?.upperBound
         options.more = picture.options
         if let usesHardware { options.more["hwdec"] = usesHardware ? "auto-safe" : "no" }
         if surface == .window, !frame.isEmpty {

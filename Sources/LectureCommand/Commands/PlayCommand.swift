@@ -20,7 +20,7 @@ enum PlayCommand {
         return try await session.withManager { manager in
             let (media, title) = try await media(command, manager)
             let engine = try MpvEngine(
-                engineOptions(session, media, title: title, end: section?.upperBound), environment: context.environment)
+                engineOptions(session, media, title: title), environment: context.environment)
             let player = Player(manager, media, engine: engine, options: options)
             if let speed = command.text("speed").flatMap(PlayPosition.speed) { player.setRate(speed) }
             if let part = command.text("repeat").flatMap(PlayPosition.section) { player.setRepeat(part) }
@@ -69,7 +69,7 @@ enum PlayCommand {
     }
 
     private static func engineOptions(
-        _ session: CommandSession, _ media: PlayerMedia, title: String, end: Duration?
+        _ session: CommandSession, _ media: PlayerMedia, title: String
     ) -> MpvOptions {
         let command = session.command
         var options = MpvOptions()
@@ -79,7 +79,6 @@ enum PlayCommand {
         options.subtitlePath = command.text("subtitles")
         if let output = command.text("audio-output") { options.more["ao"] = output }
         if hasPicture, let output = command.text("video-output") { options.more["vo"] = output }
-        options.end = end
         if case .stream = media { options.readAhead = .seconds(30) }
         return options
     }
@@ -164,7 +163,7 @@ private struct PlayRun {
         case .buffered(let length): display.buffered = length
         case .intro(let isSkippable): display.isIntro = isSkippable != nil
         case .licence(let licence): display.rest = PlayRest.text(licence)
-        case .nextEpisode, .pictureSize, .caption, .secondCaption, .outline, .thumbnails: break
+        case .nextEpisode, .pictureSize, .caption, .secondCaption, .outline, .section, .thumbnails: break
         case .permitted(let permission): take(permission)
         case .rate(let rate):
             guard rate != display.rate else { return }

@@ -47,6 +47,13 @@ public struct LicenceStatus: Sendable, Hashable {
     /// Whether it may be played now.
     public var isPlayable: Bool { reasons.isEmpty }
 
+    /// The reason that ends a play which has already started; nil when it may go on. Others, such as a count that this
+    /// play used up, are for the next one; play time is charged ahead, so that the licence may have none left while
+    /// this play has.
+    public var endingReason: LicenceReason? {
+        reasons.first { [.deleted, .forceExpired, .otherKey, .expired].contains($0) }
+    }
+
     /// Creates the status of a licence in the ledger.
     ///
     /// - Parameters:

@@ -30,8 +30,6 @@ public struct MpvOptions: Sendable, Hashable {
     public var subtitlePath: String?
     /// Whether keys that are typed in the process's terminal are obeyed as in mpv.
     public var readsTerminal = false
-    /// Where playing ends; nil for the end of the media.
-    public var end: Duration?
     /// How much of a stream is read ahead; it waits when there is nothing. Nil for media on the disk.
     public var readAhead: Duration?
     /// Further options of mpv by name, set last.
@@ -120,13 +118,12 @@ public final class MpvEngine: VideoEngine {
         if let time = options.readAhead {
             settings += [("cache", "yes"), ("cache-secs", MpvPlayer.text(time)), ("cache-pause-wait", "2")]
         }
-        if let end = options.end { settings.append(("end", MpvPlayer.text(end))) }
         return settings + options.more.sorted { $0.key < $1.key }
     }
 
-    /// Opens media, paused; see ``VideoEngine/load(_:with:from:)``.
-    public func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
-        player.load(media, with: tracks, from: start)
+    /// Opens media, paused; see ``VideoEngine/load(_:with:from:to:)``.
+    public func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration, to end: Duration?) {
+        player.load(media, with: tracks, from: start, to: end)
     }
 
     /// Draws a text over the picture, or removes it.

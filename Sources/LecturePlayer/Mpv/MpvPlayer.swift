@@ -110,7 +110,7 @@ import LectureKit
     }
 
     /// Opens media, paused.
-    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration) {
+    func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration, to end: Duration?) {
         self.tracks.withLock { $0 = tracks }
         let window = MediaWindow(media)
         let before = self.window.withLock { last in
@@ -130,6 +130,7 @@ import LectureKit
         if let added, added < 0 { return report(.failed(failure(added))) }
         run(["set", "chapters-file", tracks.chapters.isEmpty ? "" : Self.chapters])
         run(["set", "start", start > .zero ? Self.text(start) : "none"])
+        run(["set", "end", end.map(Self.text) ?? "none"])
         run(["loadfile", Self.media])
     }
 
