@@ -68,6 +68,8 @@ let package = Package(
         .target(name: "LectureDownload", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         .target(name: "LectureLicence", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
+        // Playlists and manifests: read, written, chosen from.
+        .target(name: "LectureAdaptive", dependencies: ["LectureFormats", "LectureModel"]),
 
         // Adapters: one technology each.
         .target(
@@ -170,6 +172,9 @@ let package = Package(
                 "LectureEngine", "LectureStatistics", "LectureStore", "LectureSQLite", "LectureFormats", "LectureModel",
                 "LectureTestSupport",
             ]),
+        .testTarget(
+            name: "LectureAdaptiveTests",
+            dependencies: ["LectureAdaptive", "LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureLicenceTests",
             dependencies: [

@@ -37,6 +37,15 @@ package struct URLParts: Hashable, Sendable {
         path = String(rest[slash...])
     }
 
+    /// Parts that have been checked; for references, which are put together from two URLs.
+    init(scheme: String, authority: String, path: String, query: String?, fragment: String?) {
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.query = query
+        self.fragment = fragment
+    }
+
     /// The last part of the path, undecoded and possibly empty.
     package var lastPathPart: Substring {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? ""
@@ -48,7 +57,7 @@ package struct URLParts: Hashable, Sendable {
         return String(rest[rest.utf8.index(after: index)...])
     }
 
-    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    static func isSchemeByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
         default: false
