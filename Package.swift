@@ -128,6 +128,7 @@ let package = Package(
             name: "lecture-benchmarks",
             dependencies: [
                 "LectureKit", "LectureFormats", "LectureModel", "LectureStore", "LectureFiles", "LectureCrypto",
+                "LectureAdaptive",
             ],
             path: "Benchmarks/lecture-benchmarks"),
 
@@ -139,8 +140,8 @@ let package = Package(
         .target(
             name: "LectureFuzzing",
             dependencies: [
-                "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit", "LectureLicence",
-                "LectureFormats", "LectureModel", "LectureStore", "LectureTransport",
+                "LectureAdaptive", "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit",
+                "LectureLicence", "LectureFormats", "LectureModel", "LectureStore", "LectureTransport",
             ],
             path: "Tests/LectureFuzzing"),
         // A world with virtual time, in which the real engine and the real store run scenarios generated from a seed.

@@ -31,7 +31,7 @@ package struct FuzzTarget: Sendable {
 
     /// Every target, by name.
     package static let all: [FuzzTarget] =
-        (fields + heads + addresses + documents + lists + command + names + stores + licences).sorted {
+        (fields + heads + addresses + documents + lists + command + names + stores + licences + playlists).sorted {
             $0.name < $1.name
         }
 
