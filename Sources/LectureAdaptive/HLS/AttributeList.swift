@@ -15,6 +15,7 @@ package enum AttributeValue: Sendable {
 
 /// By bytes: two spellings of one letter are two URLs.
 extension AttributeValue: Hashable {
+    /// Compares spelling and bytes.
     package static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.quoted(let left), .quoted(let right)), (.plain(let left), .plain(let right)):
@@ -23,6 +24,7 @@ extension AttributeValue: Hashable {
         }
     }
 
+    /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
     }

@@ -32,6 +32,7 @@ package struct PlaylistVariant: Hashable, Sendable {
         self.attributes = attributes
     }
 
+    /// Compares URIs by bytes.
     package static func == (left: Self, right: Self) -> Bool {
         left.uri.utf8.elementsEqual(right.uri.utf8) && left.attributes == right.attributes
     }

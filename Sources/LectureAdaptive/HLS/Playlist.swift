@@ -199,6 +199,7 @@ package struct MediaPlaylist: Hashable, Sendable {
     /// - Parameter targetDuration: the longest duration of a segment in seconds, rounded.
     package init(targetDuration: Int64) { self.targetDuration = targetDuration }
 
+    /// Compares all values; texts of segments by bytes.
     package static func == (left: Self, right: Self) -> Bool {
         left.head == right.head && left.targetDuration == right.targetDuration
             && left.mediaSequence == right.mediaSequence && left.discontinuitySequence == right.discontinuitySequence
@@ -207,6 +208,7 @@ package struct MediaPlaylist: Hashable, Sendable {
             && left.segments == right.segments
     }
 
+    /// Hashes the number of segments and that of the first.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(mediaSequence)
         hasher.combine(segments.count)

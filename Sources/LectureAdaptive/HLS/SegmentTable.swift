@@ -37,7 +37,7 @@ package struct PlaylistSegment: Hashable, Sendable {
     package var duration: Duration { .nanoseconds(nanoseconds) }
 }
 
-/// The segments of a playlist: their texts are in one buffer, so that a million of them need about a hundred bytes each.
+/// The segments of a playlist: their texts are in one buffer, so that a million of them need about 100 bytes each.
 package struct SegmentTable: RandomAccessCollection, Sendable {
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -73,9 +73,14 @@ package struct SegmentTable: RandomAccessCollection, Sendable {
     /// Creates an empty table.
     package init() {}
 
+    /// Always 0.
     package var startIndex: Int { 0 }
+    /// The number of segments.
     package var endIndex: Int { rows.count }
 
+    /// A segment, made from its row.
+    ///
+    /// - Parameter position: its index.
     package subscript(position: Int) -> PlaylistSegment {
         let row = rows[position]
         var segment = PlaylistSegment(uri: text(row.uri), nanoseconds: row.nanoseconds)
@@ -134,6 +139,7 @@ package struct SegmentTable: RandomAccessCollection, Sendable {
 
 /// By bytes, wherever they are in the buffers.
 extension SegmentTable: Equatable {
+    /// Compares all values and texts.
     package static func == (left: Self, right: Self) -> Bool {
         left.count == right.count
             && left.indices.allSatisfy { index in

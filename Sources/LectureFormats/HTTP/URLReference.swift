@@ -11,8 +11,8 @@ extension URLParts {
     /// The URL that a reference leads to when it is written in the resource of this URL (RFC 3986 section 5.2).
     ///
     /// Strict, as section 5.2.2 has it: `http:g` is no relative reference. Two things that the grammar forbids are read
-    /// as browsers read them (WHATWG URL section 4.4), because playlists in use have them: a space stands for `%20`, and
-    /// a name such as `10:30.ts`, which begins like no scheme, is a path.
+    /// as browsers read them (WHATWG URL section 4.4), because playlists in use have them: a space stands for `%20`,
+    /// and a name such as `10:30.ts`, which begins like no scheme, is a path.
     ///
     /// - Parameter reference: an absolute URL, or one relative to this URL: with a scheme, with an authority, with an
     ///   absolute or a relative path, only a query, only a fragment, or empty.

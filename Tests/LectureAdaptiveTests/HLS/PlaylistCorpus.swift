@@ -24,7 +24,8 @@ enum PlaylistCorpus {
         #EXT-X-MEDIA-SEQUENCE:7
         #EXT-X-DISCONTINUITY-SEQUENCE:3
         #EXT-X-PLAYLIST-TYPE:EVENT
-        #EXT-X-DATERANGE:ID="splice-1",START-DATE="2026-11-26T20:00:00Z",DURATION=1.5,X-COM-EXAMPLE="a, b=c",SCTE35-OUT=0xFC002F
+        #EXT-X-DATERANGE:ID="splice-1",START-DATE="2026-11-26T20:00:00Z",DURATION=1.5,\
+            X-COM-EXAMPLE="a, b=c",SCTE35-OUT=0xFC002F
         #EXT-X-PROGRAM-DATE-TIME:2026-11-26T20:00:00.000+09:00
         #EXTINF:6.006,First, with a comma
         #EXT-X-BYTERANGE:1000@0
@@ -124,7 +125,8 @@ enum PlaylistCorpus {
             }
             if chance(15) {
                 lines.append(
-                    "#EXT-X-MAP:URI=\"i\(number(3))\"\(chance(50) ? ",BYTERANGE=\"\(1 + number(99))@\(number(9))\"" : "")"
+                    "#EXT-X-MAP:URI=\"i\(number(3))\""
+                        + (chance(50) ? ",BYTERANGE=\"\(1 + number(99))@\(number(9))\"" : "")
                 )
             }
             if chance(10) { lines.append("#EXT-X-PROGRAM-DATE-TIME:2026-11-26T20:\(10 + number(50)):00.000Z") }

@@ -54,8 +54,8 @@ struct PlaylistDifferentialTests {
         }
         #expect(answer.variants == variants)
         let renditions = playlist.renditions.map { rendition in
-            "\(rendition.attributes.text("TYPE") ?? "") \(rendition.group) \(rendition.name) \(rendition.language ?? "-")"
-                + " \(rendition.uri ?? "-") \(rendition.isDefault)"
+            "\(rendition.attributes.text("TYPE") ?? "") \(rendition.group) \(rendition.name)"
+                + " \(rendition.language ?? "-") \(rendition.uri ?? "-") \(rendition.isDefault)"
         }
         #expect(answer.renditions == renditions)
         #expect(answer.iframes == playlist.iFrameVariants.map(\.uri))

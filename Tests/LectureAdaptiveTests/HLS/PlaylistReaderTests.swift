@@ -196,7 +196,8 @@ func multivariant(_ text: String, query: String? = nil) throws -> MultivariantPl
         var limits = PlaylistLimits()
         (limits.bytes, limits.lines, limits.lineBytes, limits.entries) = (4096, 20, 100, 3)
         let doubling = (1...18).map { number in
-            "#EXT-X-DEFINE:NAME=\"v\(number)\",VALUE=\"\(number == 1 ? "12345678" : "{$v\(number - 1)}{$v\(number - 1)}")\""
+            let value = number == 1 ? "12345678" : "{$v\(number - 1)}{$v\(number - 1)}"
+            return "#EXT-X-DEFINE:NAME=\"v\(number)\",VALUE=\"\(value)\""
         }
         let keys = (1...4).map { "#EXT-X-KEY:METHOD=AES-128,URI=\"\($0)\"\n#EXTINF:1,\na" }
         let many: [(String, Int)] = [
