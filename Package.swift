@@ -21,6 +21,7 @@ let migrations = [
     "0013_index_errors",
     "0014_add_play_sessions",
     "0015_add_bookmarks",
+    "0016_add_adaptive",
 ]
 
 let package = Package(
@@ -65,7 +66,9 @@ let package = Package(
 
         // Engines: rules without input or output, and the loop that runs them.
         .target(name: "LectureEngine", dependencies: ["LectureFormats", "LectureModel"]),
-        .target(name: "LectureDownload", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
+        .target(
+            name: "LectureDownload",
+            dependencies: ["LectureAdaptive", "LectureEngine", "LectureFormats", "LectureModel"]),
         .target(name: "LectureLicence", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         // Playlists and manifests: read, written, chosen from.

@@ -78,5 +78,9 @@ package enum MigrationCatalogue {
             identifier: "0015_add_bookmarks",
             sha256: "30bf7ee98aa28dcfe2ebf978d442cb7c609db7bcff58b6bd3cde3d05d21a6f81",
             sql: PackageResources._015_add_bookmarks_sql),
+        Entry(
+            identifier: "0016_add_adaptive",
+            sha256: "2a6740f8c7d9ae35b0027f22eafbd5221f0ac00ff6d2f333db69388430ea9e1a",
+            sql: PackageResources._016_add_adaptive_sql),
     ]
 }

@@ -64,7 +64,7 @@ CREATE TABLE content (
     synopsis TEXT NOT NULL DEFAULT '',
     headers TEXT NOT NULL DEFAULT '{}' CHECK (substr(headers, 1, 1) = '{'),
     mirrors TEXT NOT NULL DEFAULT '[]' CHECK (substr(mirrors, 1, 1) = '['),
-    descriptor TEXT, deadline_ms INTEGER,
+    descriptor TEXT, deadline_ms INTEGER, selection TEXT NOT NULL DEFAULT '',
     CHECK ((state = 5) = (stop_reason IS NOT NULL)),
     CHECK (state <> 6 OR error_code IS NOT NULL),
     CHECK ((state = 4) = (completed_ms IS NOT NULL)),
@@ -124,7 +124,7 @@ CREATE TABLE resource (
     file_path TEXT NOT NULL DEFAULT '',
     etag TEXT,
     last_modified TEXT,
-    media_type TEXT, seal INTEGER NOT NULL DEFAULT 0 CHECK (seal BETWEEN 0 AND 2),
+    media_type TEXT, seal INTEGER NOT NULL DEFAULT 0 CHECK (seal BETWEEN 0 AND 2), base_url TEXT,
     CHECK (state IN (0, 4) OR file_path <> '')
 ) STRICT;
 CREATE INDEX resource_version ON resource (version_id, role, position);
@@ -549,6 +549,13 @@ CREATE TABLE bookmark (
     CHECK (state <> 0 OR report_uuid IS NULL)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bookmark_report ON bookmark (report_uuid) WHERE report_uuid IS NOT NULL;
+CREATE TABLE playlist (
+    id INTEGER PRIMARY KEY,
+    version_id INTEGER NOT NULL REFERENCES version (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL CHECK (position >= 0),
+    text TEXT NOT NULL,
+    UNIQUE (version_id, position)
+) STRICT;
 INSERT INTO tally VALUES (0, 0, 0, 0);
 INSERT INTO tally VALUES (1, 0, 0, 0);
 INSERT INTO tally VALUES (2, 0, 0, 0);

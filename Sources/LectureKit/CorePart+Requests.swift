@@ -54,9 +54,6 @@ extension CorePart {
         request.mirrors = try request.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
         for (name, value) in request.headers { _ = try HeaderField(outgoing: name, value: value) }
         if let path = request.outputPath { request.outputPath = try AbsolutePath.resolve(path) }
-        let parts = try URLParts(request.url)
-        // Servers label playlists carelessly, so the name counts as well as the media type.
-        if parts.path.hasSuffix(".m3u8") { throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)") }
         return request
     }
 }

@@ -93,8 +93,9 @@ extension MediaReader {
             guard let claimed = try index.owners.claim(content: item.id, owner: service.owner, now: now),
                 claimed.currentVersion == findings.first?.resource.version
             else { throw LectureError(.alreadyDownloading, detail: key) }
-            // A missing file may come back, so its proofs stay until it is downloaded again.
-            for finding in findings where finding.fault == nil {
+            // A missing file may come back, so its proofs stay until it is downloaded again. Of a stream's many files
+            // only the missing ones are downloaded again.
+            for finding in findings where finding.fault == nil || repairs && finding.resource.role.isOfStream {
                 let resource = finding.resource
                 let bytes = finding.damaged.reduce(UInt64(0)) {
                     $0 + UInt64(resource.grid.range(of: $1, total: resource.total ?? 0).count)

@@ -22,6 +22,8 @@ public struct DownloadRequest: Sendable, Hashable {
     public var headers: [String: String]
     /// Other URLs of the same bytes.
     public var mirrors: [String]
+    /// What is kept of its streams, if it is adaptive (HLS, DASH); nil keeps what an earlier request selected.
+    public var selection: StreamSelection?
     /// A path where the finished file is also to be placed; nil for the store alone.
     public var outputPath: String?
     /// Whether the finished file may replace any file at ``outputPath``. If not, it only replaces a file that

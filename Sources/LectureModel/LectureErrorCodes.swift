@@ -203,12 +203,11 @@ extension LectureError.Code {
         -20019, "digest_mismatch", "the bytes do not have the expected digest",
         "The file on the server is a different one, or the expected digest is wrong.",
         reason: "The whole file was downloaded, and its digest is not the expected one.")
-    /// A playlist, which this version does not fetch.
+    /// A playlist that is not fetched.
     public static let playlistUnsupported = Self(
-        -20020, "playlist_unsupported",
-        "this is a playlist or manifest (HLS, DASH), which this version does not download",
-        "Give the URL of a media file.",
-        reason: "A playlist names many files; this version downloads single files.")
+        -20020, "playlist_unsupported", "this is a playlist or manifest that cannot be used here",
+        "Give the URL of a media file, or of an HLS playlist or a DASH manifest to 'lecturectl precache'.",
+        reason: "HLS and DASH are downloaded; other kinds are not, and only whole files are streamed.")
     // −20021 was "a licence is needed", in versions without licences; it is never reused.
     /// Larger than allowed.
     public static let tooLarge = Self(
@@ -416,7 +415,7 @@ extension LectureError.Code {
             .licenceOtherKey,
             .isSealed, .removalWaits,
             .deviceKeyInUse,
-        ] + statistics + applications + access + outside + players + playCallbacks + bookmarks
+        ] + statistics + applications + access + outside + players + playCallbacks + bookmarks + adaptive
 
     /// The code with this number, for rows read from a store; a newer program's number also gets a usable value.
     ///

@@ -188,7 +188,7 @@ extension Connection {
             )
         }
         guard let (id, url, identity, completed, isOutdated, sha256) = row,
-            var media = try resources(of: id).first(where: { $0.role == .media })
+            var media = try headResources(of: id).first(where: { $0.role == .media })
         else { return nil }
         // Versions of earlier programs have it in one of the two columns.
         media.sha256 = media.sha256 ?? sha256

@@ -62,7 +62,7 @@ enum ContentColumns {
         WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current)), \
         EXISTS (SELECT 1 FROM version JOIN resource ON resource.version_id = version.id \
         WHERE version.content_id = content.id AND version.state = \(sql: VersionState.current) \
-        AND version.is_outdated = 0 AND resource.proven_count < resource.chunk_count)
+        AND version.is_outdated = 0 AND resource.proven_count < resource.chunk_count), content.selection
         """
 
     /// Reads the columns of ``list``.
@@ -132,6 +132,7 @@ enum ContentColumns {
         record.waitSet = row.optionalTimestamp(33)
         record.currentVersion = row.isNull(35) ? nil : row.id(35)
         record.needsRepair = row.bool(36)
+        record.selection = try StreamSelection(stored: row.text(37))
         return record
     }
 }

@@ -94,6 +94,10 @@ package struct ContentRequests: ContentRequestStore {
         // Rebuilt from a file. The same bytes are repaired from this source; other bytes replace it.
         let isRebuilt = version.sourceURL.isEmpty && known.content.sourceURL.isEmpty
         if isRebuilt, match == .sourceUnknown, known.needsRepair { match = .other }
+        if let selection = request.selection, known.content.type == .adaptiveDownload, selection != known.selection {
+            try connection.execute("UPDATE content SET selection = ? WHERE id = ?", selection.text, known.id)
+            if !selection.hasStreams(of: known.selection) { match = .other }
+        }
         let isComplete = known.content.state == .completed
         let isSameLink = source.isGateway && known.isGateway
         // Another source is not stored before it was checked; the same one may have a fresh signature or token.
@@ -214,15 +218,17 @@ package struct ContentRequests: ContentRequestStore {
         try connection.execute(
             """
             INSERT INTO content(key, priority, position, added_ms, updated_ms, is_gateway, source_identity,
-                expected_sha256, expected_bytes, title, course, teacher, folder, source_url, headers, mirrors)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                expected_sha256, expected_bytes, title, course, teacher, folder, source_url, headers, mirrors,
+                selection)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             key, request.priority, try store.targets.lastPosition(priority: request.priority) + TargetRows.positionGap,
             now, now,
             source.isGateway, source.identity, request.sha256, request.size,
             request.title ?? Self.lastPart(of: request.url),
             request.course ?? "", request.teacher ?? "", request.folder ?? "", request.url,
-            try store.contents.stored(request.headers), try JSONText.encode(request.mirrors))
+            try store.contents.stored(request.headers), try JSONText.encode(request.mirrors),
+            request.selection?.text ?? "")
         return ContentID(connection.lastInsertedID)
     }
 
@@ -246,6 +252,9 @@ package struct ContentRequests: ContentRequestStore {
         if !isLeased, let digest = request.sha256, let expected = known.expectedSHA256, digest != expected {
             // Bytes downloaded for another digest belong to another version.
             try store.versions.discardUnfinished(of: known.id)
+        }
+        if let selection = request.selection, selection != known.selection {
+            try select(selection, of: known, isLeased: isLeased)
         }
         var isLoaded = known.isLoaded && isSameSource
         if !isSameSource, !isDescribed {
@@ -276,6 +285,13 @@ package struct ContentRequests: ContentRequestStore {
         case .queued, .loading, .downloading, .verifying: .alreadyQueued
         case .stopped, .failed, .removing: .resumed
         }
+    }
+
+    /// Other streams are kept from now on: those of the version being built belong to another one. That gaps are
+    /// accepted changes none of them.
+    private func select(_ selection: StreamSelection, of known: ItemRecord, isLeased: Bool) throws {
+        if !isLeased, !selection.hasStreams(of: known.selection) { try store.versions.discardUnfinished(of: known.id) }
+        try connection.execute("UPDATE content SET selection = ? WHERE id = ?", selection.text, known.id)
     }
 
     private func hasIdentity(_ content: ContentID, _ identity: [UInt8]) throws -> Bool {

@@ -204,34 +204,23 @@ extension Connection {
     /// The resources of a version, media first.
     func resources(of version: VersionID) throws -> [ResourceRecord] {
         try query(
+            "\(ResourceColumns.select) WHERE resource.version_id = ? ORDER BY resource.role, resource.position", version
+        ) { try ResourceColumns.record($0) }
+    }
+
+    /// The resources of a version without the files of streams, media first: few, whatever a playlist names.
+    func headResources(of version: VersionID) throws -> [ResourceRecord] {
+        try query(
             """
-            SELECT resource.id, resource.version_id, version.content_id, resource.role, resource.name, resource.state,
-                resource.file_path, resource.total_bytes, resource.chunk_bytes, resource.proven_count,
-                resource.proven_bytes, resource.etag, resource.last_modified, resource.expected_sha256,
-                resource.expected_bytes, resource.sha256, resource.media_type, resource.accepts_ranges, resource.seal
-            FROM resource JOIN version ON version.id = resource.version_id
-            WHERE resource.version_id = ? ORDER BY resource.role, resource.position
+            \(ResourceColumns.select) WHERE resource.version_id = ? AND resource.role IN \(sql: ResourceRole.ofHead)
+            ORDER BY resource.role, resource.position
             """, version
-        ) { row in
-            var record = ResourceRecord(
-                id: row.id(0), version: row.id(1), content: row.id(2), role: try row.enumeration(3, ResourceRole.self))
-            record.name = row.text(4)
-            record.state = try row.enumeration(5, ResourceRecord.State.self)
-            record.path = row.text(6)
-            record.total = row.optionalUInt64(7)
-            record.chunkBytes = row.uint64(8)
-            record.committedChunks = row.int(9)
-            record.committedBytes = row.uint64(10)
-            record.entityTag = row.optionalText(11)
-            record.lastModified = row.optionalText(12)
-            record.expectedSHA256 = row.optionalBlob(13)
-            record.expectedBytes = row.optionalUInt64(14)
-            record.sha256 = row.optionalBlob(15)
-            record.mediaType = row.optionalText(16)
-            record.acceptsRanges = row.bool(17)
-            record.seal = try row.enumeration(18, SealState.self)
-            return record
-        }
+        ) { try ResourceColumns.record($0) }
+    }
+
+    /// The resource of this row.
+    func resource(_ id: ResourceID) throws -> ResourceRecord? {
+        try first("\(ResourceColumns.select) WHERE resource.id = ?", id) { try ResourceColumns.record($0) }
     }
 
     /// Committed chunk numbers and proofs, in order.
@@ -239,5 +228,40 @@ extension Connection {
         try query("SELECT idx, proof FROM chunk WHERE resource_id = ? ORDER BY idx", resource) { row in
             WrittenChunk(index: row.int(0), proof: row.blob(1))
         }
+    }
+}
+
+/// The columns of `resource` for the engine, and their conversion to values.
+private enum ResourceColumns {
+    static let select = """
+        SELECT resource.id, resource.version_id, version.content_id, resource.role, resource.name, resource.state,
+            resource.file_path, resource.total_bytes, resource.chunk_bytes, resource.proven_count,
+            resource.proven_bytes, resource.etag, resource.last_modified, resource.expected_sha256,
+            resource.expected_bytes, resource.sha256, resource.media_type, resource.accepts_ranges, resource.seal,
+            resource.position
+        FROM resource JOIN version ON version.id = resource.version_id
+        """
+
+    /// Reads a row of ``select``.
+    static func record(_ row: borrowing Row) throws -> ResourceRecord {
+        var record = ResourceRecord(
+            id: row.id(0), version: row.id(1), content: row.id(2), role: try row.enumeration(3, ResourceRole.self))
+        record.name = row.text(4)
+        record.state = try row.enumeration(5, ResourceRecord.State.self)
+        record.path = row.text(6)
+        record.total = row.optionalUInt64(7)
+        record.chunkBytes = row.uint64(8)
+        record.committedChunks = row.int(9)
+        record.committedBytes = row.uint64(10)
+        record.entityTag = row.optionalText(11)
+        record.lastModified = row.optionalText(12)
+        record.expectedSHA256 = row.optionalBlob(13)
+        record.expectedBytes = row.optionalUInt64(14)
+        record.sha256 = row.optionalBlob(15)
+        record.mediaType = row.optionalText(16)
+        record.acceptsRanges = row.bool(17)
+        record.seal = try row.enumeration(18, SealState.self)
+        record.position = row.int(19)
+        return record
     }
 }

@@ -83,6 +83,8 @@ package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
     package var plays: PlaySessionRows { PlaySessionRows(connection: connection) }
     /// Bookmarks.
     package var bookmarks: BookmarkRows { BookmarkRows(connection: connection) }
+    /// Adaptive lectures: the files that follow from a version's playlists.
+    package var adaptive: AdaptiveRows { AdaptiveRows(store: self) }
     /// URLs, attempts and servers.
     package var servers: ServerRows { ServerRows(connection: connection) }
     /// Which lectures a course list names.

@@ -8,16 +8,18 @@ package struct VersionRows: VersionStore {
     let store: SQLiteDownloadIndex
     var connection: Connection { store.connection }
 
-    /// The version being built, with its resources; nil when there is none.
+    /// The version being built, with its resources but those of streams; nil when there is none.
     package func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
         let version: VersionID? = try connection.first(
             "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)", content
         ) { $0.id(0) }
-        return try version.map { ($0, try connection.resources(of: $0)) }
+        return try version.map { ($0, try connection.headResources(of: $0)) }
     }
 
-    /// The resources of a version, media first.
-    package func resources(_ version: VersionID) throws -> [ResourceRecord] { try connection.resources(of: version) }
+    /// The resources of a version but those of streams, media first.
+    package func resources(_ version: VersionID) throws -> [ResourceRecord] {
+        try connection.headResources(of: version)
+    }
 
     /// Starts a version with these resources.
     ///

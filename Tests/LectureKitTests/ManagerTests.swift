@@ -261,17 +261,6 @@ struct ManagerNetTests {
     }
 
     @Test
-    func `a playlist is refused with its own code`() async throws {
-        let site = try Site()
-        let manager = try site.manager()
-        let results = try await manager.downloads.enqueue([
-            DownloadRequest(url: "http://127.0.0.1:1/course/index.m3u8?a=b")
-        ])
-        #expect(throws: LectureError(.playlistUnsupported)) { try results[0].get() }
-        await manager.close()
-    }
-
-    @Test
     func `after close nothing can be started`() async throws {
         let site = try Site()
         let manager = try site.manager()

@@ -50,12 +50,14 @@ extension CommandTable {
         ],
         arguments: [
             ArgumentSpec(
-                "SOURCE", "A URL (media file, gateway link, kollus: link) or a course list; - is standard input.",
+                "SOURCE", "A URL (media file, HLS playlist, DASH manifest, gateway link, kollus: link) or a course list; - is standard "
+                    + "input.",
                 .source, minimum: 0, maximum: nil)
         ],
         options: runOptions,
         groups: [
             OptionGroup("One lecture", singleOptions), OptionGroup("All lectures of the run", itemOptions),
+            OptionGroup("Adaptive lectures (HLS, DASH)", streamOptions),
             OptionGroup("Output", outputOptions), OptionGroup("Lectures that left the list", pruneOptions),
             OptionGroup("Network", limitOptions + networkOptions), OptionGroup("Disk", storageOptions),
         ],
@@ -87,6 +89,25 @@ extension CommandTable {
         .repeated("mirror", nil, "URL", .url, help: "Another URL of the same file. Repeatable."),
         .value(
             "output", "o", "FILE", .file, help: "Also put the finished file there.", conflicts: ["output-dir"]),
+    ]
+
+    private static let streamOptions: [OptionSpec] = [
+        .value(
+            "variant", nil, "WHICH", .wordsOrInteger(["best", "worst"], 1...100_000),
+            help: "The variant to keep of those within the limits, or its number in the playlist.", defaultText: "best"),
+        .value("max-height", nil, "LINES", .integer(1...100_000), help: "No variant with more lines, for example 720."),
+        .value(
+            "max-bandwidth", nil, "RATE", .bitRate,
+            help: "No variant with a higher bit rate, in bits per second; for example 2M."),
+        .value(
+            "audio", nil, "LANG,…", .text,
+            help: "The languages of sound to keep, for example 'ko,en', or 'all'.", defaultText: "the playlist's own"),
+        .value(
+            "subtitles", nil, "LANG,…", .text, help: "The languages of subtitles to keep, or 'all'.",
+            defaultText: "none"),
+        .flag(
+            "allow-gaps",
+            help: "Complete a lecture without the segments that its server does not have. 'lecturectl why' names them."),
     ]
 
     private static let outputOptions: [OptionSpec] = [

@@ -10,6 +10,10 @@ package enum ValueGrammar: Sendable, Equatable {
     case integer(ClosedRange<Int>)
     /// A whole number inside a range, or the word `auto`.
     case integerOrAuto(ClosedRange<Int>)
+    /// One of these words, or a whole number inside a range.
+    case wordsOrInteger([String], ClosedRange<Int>)
+    /// Bits per second: `800000`, `800K`, `1.5M`; powers of 1000.
+    case bitRate
     /// One of these words.
     case words([String])
     /// A length of time: `90`, `90s`, `15m`, `12h`, `7d`, `2w`, `1h30m`.
@@ -72,12 +76,13 @@ package enum ValueGrammar: Sendable, Equatable {
         switch self {
         case .words(let words): .words(words)
         case .integerOrAuto: .words(["auto"])
+        case .wordsOrInteger(let words, _): .words(words)
         case .file, .source: .files
         case .directory: .directories
         case .key, .keyOrURL: .keys
         case .command: .commands
         case .text, .integer, .duration, .rate, .byteCount, .percent, .countOrPercent, .byteRange, .position, .section,
-            .speed, .sha256, .header, .url, .time:
+            .speed, .sha256, .header, .url, .time, .bitRate:
             .nothing
         }
     }
@@ -102,6 +107,12 @@ package enum ValueGrammar: Sendable, Equatable {
             return "must be one of \(words.joined(separator: ", "))\(hint)"
         case .duration:
             return Quantity.duration(text) == nil ? "must be a length of time such as 90s, 15m, 12h or 7d" : nil
+        case .wordsOrInteger(let words, let range):
+            if words.contains(text) || Self.integer(text, in: range) != nil { return nil }
+            return "must be \(words.map { "'\($0)'" }.joined(separator: ", ")) or a whole number from "
+                + "\(range.lowerBound) to \(range.upperBound)"
+        case .bitRate:
+            return BitRate.bits(text) == nil ? "must be a rate in bits per second such as 800K or 2M" : nil
         case .rate:
             return Quantity.rate(text) == nil ? "must be a rate in bytes per second such as 500K or 2M" : nil
         case .byteCount:

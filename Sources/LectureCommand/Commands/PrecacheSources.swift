@@ -298,6 +298,7 @@ struct PrecacheSources: Sendable {
         request.replacesOutput = command.flag("force")
         request.folder = request.folder ?? command.text("folder")
         if request.priority == 0 { request.priority = command.integer("priority") ?? 0 }
+        request.selection = command.streamSelection ?? request.selection
         for field in headers where !request.headers.keys.contains(where: { FieldText.equal($0, field.name) }) {
             // A header in a line of a list takes precedence over one for all lectures.
             request.headers[field.name] = field.value

@@ -13,6 +13,8 @@ package enum DownloadEffect: Sendable, Equatable {
     case part(PartHandle, PartCommand)
     /// Checks chunks of a part file against their proofs; ``EngineEvent/checked(_:damaged:_:)`` follows.
     case check(PartToken, PartCheck)
+    /// Reads whole files that have their final names; ``EngineEvent/documentsRead(_:_:)`` follows.
+    case readDocuments(ContentID, [DocumentRead])
     /// Asks the licence server; ``EngineEvent/granted(_:_:)`` follows.
     case requestGrant(ContentID, key: ContentKey)
     /// Asks the application for new URLs; ``EngineEvent/resolved(_:urls:_:)`` follows.
@@ -61,6 +63,51 @@ package struct PartCheck: Sendable, Equatable {
     }
 }
 
+/// A finished file that is read whole, each chunk against its proof.
+package struct DocumentRead: Sendable, Equatable {
+    /// The path of the file, relative to the store.
+    package var path: String
+    /// The row.
+    package var resource: ResourceID
+    /// The whole length.
+    package var total: UInt64
+    /// How it is cut into chunks.
+    package var grid: ChunkGrid
+    /// Opens a sealed file; nil for one in clear. Not compared: a lecture has one.
+    package var cipher: (any ContentCipher)?
+    /// All its chunks.
+    package var proofs: [WrittenChunk]
+
+    /// Describes a file.
+    init(of record: ResourceRecord, _ cipher: (any ContentCipher)?, proofs: [WrittenChunk]) {
+        (path, resource, total, grid) = (record.path, record.id, record.total ?? 0, record.grid)
+        (self.cipher, self.proofs) = (cipher, proofs)
+    }
+
+    /// Whether the same file is read.
+    package static func == (left: Self, right: Self) -> Bool {
+        left.path == right.path && left.resource == right.resource && left.total == right.total
+            && left.grid == right.grid && left.proofs == right.proofs
+    }
+
+    /// Reads it.
+    ///
+    /// - Parameter files: the disk.
+    /// - Returns: its bytes.
+    /// - Throws: ``LectureError`` with `damaged` for bytes that do not match their proof, or that of the disk.
+    fileprivate func bytes(from files: any PartFiles) throws(LectureError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(clamping: total))
+        for proof in proofs {
+            let chunk = try files.read(
+                path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
+            guard let chunk else { throw LectureError(.damaged, detail: path) }
+            bytes += chunk
+        }
+        return bytes
+    }
+}
+
 /// A finished file and the place outside the store where it is wanted.
 package struct Publication: Sendable, Equatable {
     /// The file, relative to the store.
@@ -80,6 +127,7 @@ extension DownloadEffect: CustomStringConvertible {
         case .transfer(let effect): effect.description
         case .part(let part, let command): "part \(part.token.value): \(command)"
         case .check(let token, let check): "part \(token.value): check \(check.proofs.count) chunks"
+        case .readDocuments(let content, let reads): "read \(reads.count) playlists of \(content.value)"
         case .requestGrant(let content, _): "request the grant of \(content.value)"
         case .resolve(let content, _, _): "resolve \(content.value)"
         case .list: "list the files"
@@ -111,6 +159,7 @@ extension DownloadEngine {
         case .transfer(let effect): ports.transport.perform(effect)
         case .part(let part, let command): part.file.perform(command)
         case .check(let token, let check): perform(check, of: token)
+        case .readDocuments(let content, let reads): read(reads, of: content)
         case .requestGrant(let content, let key): ports.licensing.requestGrant(content, key: key)
         case .resolve(let content, let key, let sourceURL):
             ports.resolver.resolve(content, key: key, sourceURL: sourceURL)
@@ -129,6 +178,18 @@ extension DownloadEngine {
                 return .checked(token, damaged: damaged, nil)
             } catch {
                 return .checked(token, damaged: [], error)
+            }
+        }
+    }
+
+    private func read(_ reads: [DocumentRead], of content: ContentID) {
+        ports.offload.run { [files = ports.files] in
+            do throws(LectureError) {
+                var texts: [[UInt8]] = []
+                for read in reads { texts.append(try read.bytes(from: files)) }
+                return .documentsRead(content, .success(texts))
+            } catch {
+                return .documentsRead(content, .failure(error))
             }
         }
     }

@@ -78,6 +78,9 @@ package struct DownloadMachine: StateMachine {
         case .head(let id, let verdict, let status):
             guard let transfer = shared.transfers[id] else { return }
             try withFile(of: transfer, &step) { try $0.headCame(transfer, verdict, status: status) }
+        case .recognised(let id, let type):
+            guard let transfer = shared.transfers[id] else { return }
+            try withFile(of: transfer, &step) { try $0.recognised(transfer, type) }
         case .ended(let id, let report):
             guard let transfer = shared.ended(id, report, at: step.boot) else { return }
             try withLoader(of: transfer, &step) { try $0.loaderEnded(transfer, report) }
@@ -95,6 +98,8 @@ package struct DownloadMachine: StateMachine {
             try shared.files.publishEnded(content, path: path, outcome, &step)
         case .resolved(let content, let urls, let error):
             try withItem(content, &step) { try $0.resolved(urls: urls, error) }
+        case .documentsRead(let content, let outcome):
+            try withItem(content, &step) { try $0.playlistsCame(outcome) }
         case .granted(let content, let outcome): try withItem(content, &step) { try $0.grantCame(outcome) }
         case .targetsChanged, .configured, .publish: accept(event)
         }
@@ -108,7 +113,9 @@ package struct DownloadMachine: StateMachine {
             shared.configure(settings)
             rate.forget()
         case .publish(let content): shared.files.wanted.insert(content)
-        case .head, .ended, .part, .checked, .listed, .deleted, .published, .resolved, .granted: break
+        case .head, .recognised, .ended, .part, .checked, .documentsRead, .listed, .deleted, .published, .resolved,
+            .granted:
+            break
         }
     }
 
@@ -179,7 +186,8 @@ package struct DownloadMachine: StateMachine {
             switch event {
             case .ended(let id, let report): _ = shared.ended(id, report, at: boot)
             case .part(let token, .closed): shared.parts[token] = nil
-            case .head, .part, .checked, .listed, .deleted, .published, .resolved, .granted: break
+            case .head, .recognised, .part, .checked, .documentsRead, .listed, .deleted, .published, .resolved, .granted:
+                break
             case .targetsChanged, .configured, .publish: accept(event)
             }
         }

@@ -45,16 +45,18 @@ extension ContentDescriptor {
         if isIntro { return .introNotDownloadable }
         if !isDownloadable || contentType == .streaming || contentType == .adaptiveStreaming { return .notDownloadable }
         switch media {
-        case .file: return nil
-        case .playlist: return .playlistUnsupported
+        case .file, .playlist: return nil
         case nil: return .descriptorUnreadable
         }
     }
 
-    /// The URLs of the media, best first; empty when it is not a file.
+    /// The URLs of the media, best first; that of its playlist when it is adaptive.
     package var mediaURLs: [String] {
-        guard case .file(let file) = media else { return [] }
-        return [file.url] + file.mirrors
+        switch media {
+        case .file(let file): [file.url] + file.mirrors
+        case .playlist(let url): [url]
+        case nil: []
+        }
     }
 
     /// The facts that are stored.
@@ -82,10 +84,13 @@ extension ContentDescriptor {
     /// - Parameter item: the lecture.
     /// - Returns: the media first, then optional resources.
     package func requests(expecting item: ItemRecord) -> [ResourceRequest] {
-        guard case .file(let file) = media else { return [] }
+        guard media != nil else { return [] }
         var request = ResourceRequest(role: .media, name: "", urls: mediaURLs)
-        request.expectedSHA256 = item.expectedSHA256 ?? file.sha256
-        request.expectedBytes = item.expectedBytes.flatMap { UInt64(exactly: $0) } ?? file.size
+        (request.expectedSHA256, request.expectedBytes) = (item.expectedSHA256, nil)
+        if case .file(let file) = media {
+            request.expectedSHA256 = item.expectedSHA256 ?? file.sha256
+            request.expectedBytes = item.expectedBytes.flatMap { UInt64(exactly: $0) } ?? file.size
+        }
         var requests = [request]
         if let snapshotURL { requests.append(ResourceRequest(role: .snapshot, name: "", urls: [snapshotURL])) }
         if let thumbnailURL {

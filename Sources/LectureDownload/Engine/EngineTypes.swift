@@ -79,12 +79,16 @@ package struct PartToken: Hashable, Sendable {
 package enum EngineEvent: Sendable {
     /// A transfer's header was judged.
     case head(TransferID, ResponseVerdict, status: Int)
+    /// The first bytes of a transfer show the media type of its object, whatever its header says.
+    case recognised(TransferID, mediaType: String)
     /// A transfer is over.
     case ended(TransferID, TransferReport)
     /// A part file reported an event.
     case part(PartToken, PartFileEvent)
     /// Chunks of a part file were checked against their proofs.
     case checked(PartToken, damaged: [Int], LectureError?)
+    /// The playlists of a lecture were read from the disk, in the order of the request, or could not be.
+    case documentsRead(ContentID, Result<[[UInt8]], LectureError>)
     /// The files below the store's media directory.
     case listed([String])
     /// Files of a lecture or of a version were deleted, or could not be.

@@ -16,11 +16,13 @@ extension ItemStep {
         }
         if item.renewal.isResolving { return }
         guard try mayFetch() else { return }
+        try refillStreams()
         for resource in item.tokens {
             try advance(resource)
             // A new version has begun: its files are opened in the next step.
             if item.isEnding || !item.has(resource) { return }
         }
+        if try waitsForPlaylists() { return }
         try item.completeIfWhole(&shared, &step)
     }
 
@@ -29,6 +31,7 @@ extension ItemStep {
         case .probing:
             // An optional resource waits for the media's length, so that totals do not jump.
             if item[resource].record.role != .media, item.media?.machine.isProbing == true { return }
+            if item[resource].record.role.isOfStream, !hasPlaceForStreamFile { return }
             if item[resource].sinks.isEmpty, !item[resource].attempts.isEarly(boot) {
                 _ = try open(resource)
             }
@@ -37,6 +40,7 @@ extension ItemStep {
             if item.isEnding { return }
             if item[resource].book.isWhole { return try wholeIsCommitted(resource) }
             guard !item[resource].book.isReceived, !item[resource].attempts.isEarly(boot) else { return }
+            if item[resource].record.role.isOfStream, item[resource].sinks.isEmpty, !hasPlaceForStreamFile { return }
             while item[resource].sinks.count
                 < item[resource].wantedConnections(settings, isUneven: item.restarts.isUneven)
             {
@@ -71,6 +75,7 @@ extension ItemStep {
         var asked = Expectation()
         asked.role = .media
         asked.isFirstContact = true
+        asked.acceptsPlaylist = true
         let sink = RangeSink(
             id: id, asked: asked, start: 0, border: nil, grid: RangeBook.grid(total: nil, isSealed: false),
             learnsGrid: true,
@@ -137,10 +142,6 @@ extension ItemStep {
         _ resource: PartToken, url: String
     ) throws -> Bool {
         guard item[resource].record.role == .media, item[resource].machine.isProbing else { return false }
-        if (try? URLParts(url))?.isPlaylist == true {
-            try end(item.machine.failed(LectureError(.playlistUnsupported)))
-            return true
-        }
         let listed = item.record.expectedBytes.flatMap { UInt64(exactly: $0) }
         guard let bytes = item[resource].record.expectedBytes ?? listed,
             let code = try item[resource].space(settings, step)?.refusal(bytes)

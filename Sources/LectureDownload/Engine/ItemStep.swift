@@ -49,7 +49,7 @@ struct ItemStep {
             return try end(item.machine.failed(LectureError(.sourceUnknown, detail: record.content.key.text)))
         }
         if record.needsRepair, let version = try index.versions.completeVersion(item.id),
-            settings.canResume(version.media),
+            settings.canResume(version.media) || version.media.isPlaylist,
             try index.versions.building(item.id) == nil
         {
             // Only its damaged chunks are downloaded again. If nothing could show that the source still has the same

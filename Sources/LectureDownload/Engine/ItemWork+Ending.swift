@@ -93,9 +93,12 @@ extension ItemWork {
 
     /// Completes it, if every file has its final name.
     mutating func completeIfWhole(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
-        guard !isEnding, !resources.isEmpty, let version else { return }
+        guard !isEnding, !resources.isEmpty, stream.isDrained, let version else { return }
+        // Its files are not known before its playlists were read.
+        if media?.record.isPlaylist == true, !stream.isOpen { return }
         guard resources.allSatisfy({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
         else { return }
+        if let error = try missingFiles(step) { return try end(machine.failed(error), &shared, &step) }
         _ = machine.allCommitted()
         guard machine.finalized() == .endWork else { return }
         let index = step.store.index
@@ -131,10 +134,10 @@ extension ItemWork {
         _ version: VersionID, _ records: [ResourceRecord], _ shared: inout SharedWork, _ step: Step<DownloadMachine>
     ) throws {
         self.version = version
-        resources = try records.map { try ResourceWork(restoring: $0, under: lease, step) }
-        for resource in resources {
-            let part = LivingPart(item: id, resource: resource.record.id, file: resource.part)
-            shared.parts[resource.token] = part
+        (resources, stream) = ([], StreamWork())
+        try take(records, &shared, step)
+        if media?.record.isPlaylist == true, try step.store.index.adaptive.hasPlaylists(version) {
+            try openStreams(version, step)
         }
     }
 

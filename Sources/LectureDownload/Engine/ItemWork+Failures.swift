@@ -3,12 +3,15 @@ import LectureModel
 
 /// How an item copes with failures.
 extension ItemWork {
-    /// An optional resource fails alone; a required one fails the item.
+    /// An optional resource fails alone, and so does a segment: when all others are there, the lecture fails with a list
+    /// of those that are missing. Any other fails the item.
     mutating func resourceFailed(
         _ resource: PartToken, _ error: LectureError, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws -> Decision {
-        if self[resource].record.role.isRequired {
-            try end(machine.failed(error), &shared, &step)
+        if self[resource].record.role.failsItem {
+            let isKey = self[resource].record.role == .key && error.code == .lengthChanged
+            let reason = isKey ? LectureError(.streamKey, detail: record.content.key.text) : error
+            try end(machine.failed(reason), &shared, &step)
         } else if try self[resource].failAlone(&step) == .bug {
             try endForBug(&shared, &step)
         }
@@ -16,11 +19,12 @@ extension ItemWork {
     }
 
     /// Counts an attempt without progress; returns how many there were in a row. An optional resource has its own
-    /// count, so that it does not use up the attempts of the media.
+    /// count, so that it does not use up the attempts of the media, and so has each file of a stream, of which several
+    /// are fetched at once.
     mutating func countFailure(
         _ resource: PartToken?, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws -> Int {
-        if let resource, !self[resource].record.role.isRequired {
+        if let resource, !self[resource].record.role.isRequired || self[resource].record.role.isOfStream {
             self[resource].attempts.failed()
             return self[resource].attempts.failures
         }
@@ -48,7 +52,9 @@ extension ItemWork {
             if let resource { return try resourceFailed(resource, error, &shared, &step) }
         case .stopForNetwork(let error, let pause):
             try stop(.network, error, for: pause, &shared, &step)
-        case .failItem(let error): try end(machine.failed(error), &shared, &step)
+        case .failItem(let error):
+            if let resource { return try resourceFailed(resource, error, &shared, &step) }
+            try end(machine.failed(error), &shared, &step)
         }
         return ruling.decision
     }
@@ -59,12 +65,14 @@ extension ItemWork {
     }
 
     /// A resource has changed on the server. An optional one fails alone, since a picture must not cost a lecture its
-    /// bytes.
+    /// bytes; a file of a stream is fetched again alone.
     mutating func changed(
         _ resource: PartToken, because error: LectureError, _ shared: inout SharedWork,
         _ step: inout Step<DownloadMachine>
     ) throws -> Decision {
-        guard self[resource].record.role.isRequired else { return try resourceFailed(resource, error, &shared, &step) }
+        let role = self[resource].record.role
+        if role.isOfStream { return try fetchStreamFileAgain(resource, because: error, &shared, &step) }
+        guard role.isRequired else { return try resourceFailed(resource, error, &shared, &step) }
         return try restart(because: error, &shared, &step)
     }
 
@@ -80,7 +88,8 @@ extension ItemWork {
         switch ruling {
         case .failItem(let error): try end(machine.failed(error), discarding: true, &shared, &step)
         case .askGateway, .fetchAgain:
-            let requests = resources.map(\.request)
+            let requests = resources.filter { !$0.record.role.isOfStream && $0.record.role != .playlist }
+                .map(\.request)
             // Over one connection all bytes come from one server.
             if resources.contains(where: \.connections.wasParallel) { restarts.isUneven = true }
             try abandonVersion(&shared, &step)

@@ -47,7 +47,9 @@ extension ItemWork {
     ) throws {
         let ruling = self[resource].allCommitted()
         guard ruling != .nothing else { return }
-        if self[resource].record.role == .media { try apply(machine.allCommitted(), &shared, &step) }
+        if self[resource].record.role == .media, !self[resource].record.isPlaylist {
+            try apply(machine.allCommitted(), &shared, &step)
+        }
         try follow(ruling, resource, &shared, &step)
     }
 

@@ -338,14 +338,20 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// Why the first bytes of media cannot belong to a lecture. A known digest decides at the end, and only a page of
     /// unexpected length is refused here, by the rule of ``ResponseJudge``.
     private func refusal(of block: Block) -> FirstBytes.Refusal? {
+        let start = block.first(FirstBytes.length)
+        if asked.acceptsPlaylist, let type = FirstBytes.playlistType(start) {
+            // Before the block can be committed: a playlist is never taken for the lecture itself.
+            post(.recognised(id, mediaType: type))
+            return nil
+        }
+        if asked.role.isOfStream { return FirstBytes.isPage(start) ? FirstBytes.refusal(start, mediaType: nil) : nil }
         guard asked.role == .media, asked.checksFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
             return nil
         }
-        let bytes = block.first(FirstBytes.length)
         if asked.digestIsKnown {
-            return FirstBytes.isPage(bytes) ? FirstBytes.refusal(bytes, mediaType: nil) : nil
+            return FirstBytes.isPage(start) ? FirstBytes.refusal(start, mediaType: nil) : nil
         }
-        return FirstBytes.refusal(bytes, mediaType: body.verdict?.mediaPlan?.mediaType)
+        return FirstBytes.refusal(start, mediaType: body.verdict?.mediaPlan?.mediaType)
     }
 
     /// Hands over what is left, and reports.

@@ -60,8 +60,8 @@ struct ResourceStep {
         // It is closed as well.
         lecture.shared.parts[token] = nil
         try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
-        // A version that is complete was counted anew.
-        guard lecture.item.course != .over else { return }
+        // A version that is complete was counted anew; one that lacks segments was not.
+        guard lecture.item.machine.status.state != .completed else { return }
         try lecture.index.resources.countFinished(lecture.item.lease, file.record, now: lecture.now)
     }
 
@@ -89,10 +89,27 @@ struct ResourceStep {
             if case .noRanges = verdict { try lecture.item[token].hasNoRanges(transfer, lecture.step) }
             lecture.item[token].evidence.answered(plan)
             if file.machine.isProbing { try adopt(plan, from: transfer) }
+            if lecture.item.has(token) { try keepBase(of: transfer) }
         case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
             // Handled when the transfer has ended.
             return
         }
+    }
+
+    /// The first bytes show that it is a playlist, whatever its header says.
+    mutating func recognised(_ transfer: TransferWork, _ mediaType: String) throws {
+        guard !lecture.item.isEnding, lecture.item.has(token), file.sinks[transfer.id] != nil else { return }
+        lecture.item[token].record.mediaType = mediaType
+        try file.save(lecture.step)
+        try keepBase(of: transfer)
+    }
+
+    /// Stores which URL has answered a playlist.
+    private mutating func keepBase(of transfer: TransferWork) throws {
+        let record = file.record
+        guard record.role == .playlist || record.isPlaylist, file.base != transfer.url else { return }
+        lecture.item[token].base = transfer.url
+        try lecture.index.adaptive.setBase(lecture.item.lease, record.id, url: transfer.url)
     }
 
     /// The first answer fixes length, path, chunk size and validator.
@@ -223,6 +240,10 @@ struct ResourceStep {
     /// fail.
     private mutating func renew(_ transfer: TransferWork, status: Int) throws -> Decision {
         let error = LectureError(.status(status), detail: transfer.origin.host)
+        if file.record.role.isOfStream {
+            lecture.item[token].markURL(transfer.lease, .refused, lecture.step)
+            return try lecture.lostStreamFile(token, error)
+        }
         if mayBeOneOfSeveral(transfer) { return try lecture.tryAgain(token, error) }
         var lost = lecture.item[token].refused(transfer.lease, lecture.step)
         if file.record.role.isRequired { lost.renewal = lecture.possibleRenewal }

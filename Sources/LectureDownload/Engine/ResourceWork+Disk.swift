@@ -182,7 +182,7 @@ extension WrongWhole {
     ///   - isGateway: whether a gateway named its URLs.
     init(_ file: ResourceWork, restarts: Int, isGateway: Bool) {
         self.init()
-        isOptional = !file.record.role.isRequired
+        isOptional = !file.record.role.failsItem
         suspects = file.sources.suspects()
         wasRestarted = restarts > 0
         mayBeBetterNextTime =

@@ -14,6 +14,8 @@ struct ResourceWork: Sendable {
     var chunks: ChunkLedger
     var attempts = Attempts()
     var evidence: Evidence
+    /// The URL that answered it, if it is a playlist: its references are relative to that.
+    var base: String?
     /// Its running transfers.
     var sinks: [TransferID: RangeSink] = [:]
     /// Seals its files; nil for unencrypted ones, and before it was looked up.

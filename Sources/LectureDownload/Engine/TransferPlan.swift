@@ -52,6 +52,7 @@ struct OpeningTransfer: Sendable {
         asked.maximumBytes = record.expectedBytes
         asked.isFirstContact = isFirstContact
         asked.checksFirstBytes = !acceptsAny
+        asked.acceptsPlaylist = record.role == .media
         asked.space = space
         asked.sentIfRange = ifRange != nil
         return TransferPlan(start: start, border: border, range: range, ifRange: ifRange, expectation: asked)
@@ -89,13 +90,5 @@ extension ItemRecord {
             fields.append(HeaderField(name: name, value: value))
         }
         return fields
-    }
-}
-
-extension URLParts {
-    /// Whether it names a playlist, whatever media type its server gives it.
-    var isPlaylist: Bool {
-        let name = FieldText.lowercased(lastPathPart)
-        return name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
     }
 }

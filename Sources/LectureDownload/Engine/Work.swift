@@ -9,6 +9,8 @@ struct ItemWork: Sendable {
     var machine: ItemMachine
     var version: VersionID?
     var resources: [ResourceWork] = []
+    /// What its media names, if that is a playlist.
+    var stream = StreamWork()
     /// Those of a version that was discarded in this step.
     private var discarded: [ResourceWork] = []
     var loader = LoaderWork()
@@ -56,6 +58,7 @@ struct ItemWork: Sendable {
         guard course == .working, !isBlocked, grant == .permitted, !loader.isWanted, !renewal.isResolving else {
             return false
         }
+        if needsRefill { return false }
         return resources.allSatisfy { isOccupied($0, settings, at: boot) } && !resources.allSatisfy(\.machine.isOver)
     }
 
@@ -77,7 +80,7 @@ struct ItemWork: Sendable {
     var usesSlot: Bool { hasTransfers || !(isBlocked || isReceived) }
     var hasTransfers: Bool { loader.running != nil || resources.contains { !$0.sinks.isEmpty } }
     /// Whether all its bytes were received.
-    var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) }
+    var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) && stream.isDrained }
     var media: ResourceWork? { resources.first { $0.record.role == .media } }
     /// Its resources, by name.
     var tokens: [PartToken] { resources.map(\.token) }
@@ -114,6 +117,7 @@ struct ItemWork: Sendable {
     mutating func discardVersion() {
         discarded += resources
         (version, resources) = (nil, [])
+        stream = StreamWork()
         report.restarted()
     }
 
@@ -127,7 +131,9 @@ struct ItemWork: Sendable {
     }
 
     /// Bytes received so far, those of running transfers included.
-    var receivedBytes: Int64 { resources.reduce(0) { $0 + $1.receivedBytes } }
+    var receivedBytes: Int64 {
+        resources.reduce(stream.backlog?.finished.bytes ?? 0) { $0 + $1.receivedBytes }
+    }
 
     /// Bytes of files of unknown length, which no quota has counted yet. Received bytes that are not committed also use
     /// space.
@@ -149,15 +155,29 @@ struct ItemWork: Sendable {
         if let total = progress.total, progress.bytesPerSecond >= 1 {
             progress.remaining = .seconds(Double(max(0, total - progress.bytes)) / progress.bytesPerSecond)
         }
-        progress.committedChunks = resources.reduce(0) { $0 + $1.book.committed.count }
-        progress.totalChunks = resources.reduce(0) { $0 + ($1.book.chunkCount ?? 0) }
+        let finished = stream.backlog?.finished.chunks ?? 0
+        progress.committedChunks = resources.reduce(finished) { $0 + $1.book.committed.count }
+        progress.totalChunks = resources.reduce(finished + waitingFiles) { $0 + ($1.book.chunkCount ?? 1) }
         return progress
     }
 
-    /// Bytes of all resources, once that of the media is known.
+    /// How many files of its streams are neither in memory nor finished.
+    private var waitingFiles: Int {
+        guard let backlog = stream.backlog else { return 0 }
+        return max(0, backlog.count - backlog.finished.files - streamFiles.count { _ in true })
+    }
+
+    /// Bytes of all resources, once that of the media is known; of an adaptive lecture once those of all files are.
     var totalBytes: Int64? {
         guard let media, media.record.total != nil else { return nil }
-        return resources.reduce(0) { $0 + Int64(clamping: $1.record.total ?? 0) }
+        if media.record.isPlaylist {
+            guard stream.isOpen, waitingFiles == 0,
+                streamFiles.allSatisfy({ $0.record.total != nil || $0.machine.isOver })
+            else { return nil }
+        }
+        return resources.reduce(stream.backlog?.finished.bytes ?? 0) {
+            $0 + Int64(clamping: $1.record.total ?? 0)
+        }
     }
 }
 
@@ -343,6 +363,8 @@ final class TransferWork: Sendable {
     let claim: ContentLease
     /// Nil for a gateway's loader.
     let resource: PartToken?
+    /// What is requested.
+    let url: String
     let sink: RangeSink
     let lease: URLLeaseID?
     let origin: Origin
@@ -357,6 +379,7 @@ final class TransferWork: Sendable {
         origin: Origin, route: Route, span: TransferSpan, _ step: Step<DownloadMachine>
     ) {
         (id, carrier) = (request.id, request.allowsHTTP2 ? .stream : .connection)
+        url = request.url
         (self.claim, self.resource, self.sink, self.lease) = (claim, resource, sink, lease)
         (self.origin, self.route, self.span) = (origin, route, span)
         (startedAt, startedBoot) = (step.now, step.boot)

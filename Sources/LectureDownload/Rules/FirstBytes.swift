@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 /// Decides by the first bytes whether a body can be a lecture.
@@ -37,6 +38,12 @@ package enum FirstBytes {
         guard isMedia, let mediaType, !headless.contains(mediaType), !MediaSignature.isKnown(bytes) else { return nil }
         return Refusal(code: .notMedia, cause: "it is labelled \(mediaType) and starts like no known media format")
     }
+
+    /// The media type of a playlist whose files can be fetched.
+    ///
+    /// - Parameter bytes: as above.
+    /// - Returns: that of an HLS playlist or of a DASH manifest; nil for everything else.
+    package static func playlistType(_ bytes: [UInt8]) -> String? { Text(bytes).playlistType }
 
     /// Whether a body is a web page, regardless of its media type.
     ///
@@ -94,6 +101,11 @@ private struct Text {
         let wanted = Array(text.utf8)
         guard start.count >= wanted.count else { return false }
         return (0...start.count - wanted.count).contains { start[$0..<$0 + wanted.count].elementsEqual(wanted) }
+    }
+
+    var playlistType: String? {
+        if begins(with: "#extm3u") { return MediaType.hls }
+        return begins(with: "<") && !isPage && holds("<mpd") ? MediaType.dash : nil
     }
 
     var isPage: Bool { begins(with: "<!doctype html") || begins(with: "<html") }

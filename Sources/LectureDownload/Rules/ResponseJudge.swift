@@ -188,11 +188,13 @@ package enum ResponseJudge {
     /// sign-in page cannot take its place.
     private static func refusal(of media: MediaType?, _ plan: BodyPlan, _ asked: Expectation) -> LectureError.Code? {
         guard let media else { return nil }
-        if media.isPage || media.isMessage && asked.role == .media {
+        // A manifest has a type of its own, or that of any XML text.
+        if asked.acceptsPlaylist, asked.checksFirstBytes, media.isXML { return nil }
+        if media.isPage || media.isMessage && (asked.role == .media || asked.role.isOfStream) {
             let isExpected = asked.digestIsKnown && asked.total != nil && asked.total == plan.total
             return isExpected ? nil : .notMedia
         }
-        if media.isPlaylist, asked.role == .media { return .playlistUnsupported }
+        if media.isPlaylist, asked.role == .media, !asked.acceptsPlaylist { return .playlistUnsupported }
         return media.isDescriptor && !asked.isFirstContact ? .notMedia : nil
     }
 

@@ -21,6 +21,8 @@ package struct Expectation: Sendable, Equatable {
     package var isFirstContact: Bool
     /// Whether media that is empty or does not start like media is refused.
     package var checksFirstBytes = true
+    /// Whether media may be a playlist (HLS, DASH), whose files are fetched then.
+    package var acceptsPlaylist = false
     /// The space for the object; nil when it is not limited.
     package var space: FreeSpace?
 

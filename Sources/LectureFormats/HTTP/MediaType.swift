@@ -16,6 +16,12 @@ package struct MediaType: Hashable, Sendable {
     /// The media type of a content descriptor.
     package static let descriptor = "application/vnd.lecturekit.descriptor+json"
 
+    /// The media type of an HLS playlist (RFC 8216 section 10).
+    package static let hls = "application/vnd.apple.mpegurl"
+
+    /// The media type of a DASH manifest (ISO/IEC 23009-1, annex C).
+    package static let dash = "application/dash+xml"
+
     /// Whether this is a content descriptor.
     package var isDescriptor: Bool { essence == Self.descriptor }
 
@@ -23,10 +29,12 @@ package struct MediaType: Hashable, Sendable {
     /// 23009-1, annex C).
     package var isPlaylist: Bool {
         [
-            "application/vnd.apple.mpegurl", "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl",
-            "application/dash+xml",
+            Self.hls, "application/x-mpegurl", "audio/mpegurl", "audio/x-mpegurl", Self.dash,
         ].contains(essence)
     }
+
+    /// Whether this is XML without a more exact type (RFC 7303 section 9).
+    package var isXML: Bool { essence == "application/xml" || essence == "text/xml" }
 
     /// Whether this is a page for people.
     package var isPage: Bool { essence == "text/html" || essence == "application/xhtml+xml" }

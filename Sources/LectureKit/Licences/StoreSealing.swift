@@ -2,8 +2,8 @@ import LectureLicence
 import LectureModel
 import LectureStore
 
-/// Decides what is sealed: licensed lectures always, others when the configuration seals everything. Confined to the
-/// core queue.
+/// Decides what is sealed: licensed lectures and the keys of streams always, others when the configuration seals
+/// everything. Confined to the core queue.
 final class StoreSealing: ContentSealing {
     private let policy: SealPolicy
     private let clock: any LectureClock
@@ -19,13 +19,15 @@ final class StoreSealing: ContentSealing {
         (self.policy, self.clock, self.open) = (policy, clock, open)
     }
 
-    /// The cipher of a lecture's media and subtitles; pictures for lists stay unsealed.
+    /// The cipher of a lecture's files; pictures for lists stay unsealed, and so do the segments of a stream whose keys are
+    /// sealed, unless it is licensed or everything is sealed.
     func cipher(
         for item: ItemRecord, role: ResourceRole, in transaction: any StoreTransaction
     ) throws -> (any ContentCipher)? {
-        guard role == .media || role == .subtitle else { return nil }
+        guard role.isSealable else { return nil }
         let rows = try SQLiteTransaction.rows(transaction)
         let (key, index) = (item.content.key, rows.index)
+        if role.isOfStream, role != .key, policy != .always, try !index.hasLicence(key) { return nil }
         if try index.hasContentKey(item.id) {
             let vault = try open()
             guard let stored = try rows.ledger.contentKeys.key(item.id) else { return nil }
@@ -33,6 +35,8 @@ final class StoreSealing: ContentSealing {
         }
         let isLicensed = try index.hasLicence(key)
         switch policy {
+        // The key of a stream never lies on the disk in clear.
+        case .never where role == .key, .licensed where role == .key: break
         case .never where isLicensed: throw LectureError(.sealRequired, detail: key.text)
         case .never: return nil
         case .licensed where !isLicensed: return nil
@@ -46,6 +50,16 @@ final class StoreSealing: ContentSealing {
         let (cipher, wrapped) = try vault.newCipher(for: key, purpose: purpose, boundTo: keys)
         try ledger.contentKeys.add(item.id, wrapped, now: clock.now())
         return cipher
+    }
+}
+
+extension ResourceRole {
+    /// Whether its files may be sealed; pictures for lists never are.
+    fileprivate var isSealable: Bool {
+        switch self {
+        case .media, .subtitle, .playlist, .segment, .initialisation, .key: true
+        case .snapshot, .thumbnail: false
+        }
     }
 }
 

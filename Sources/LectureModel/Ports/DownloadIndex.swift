@@ -17,6 +17,8 @@ package protocol DownloadIndex: AnyObject {
     associatedtype Resources: ResourceStore
     /// URLs, attempts and servers.
     associatedtype Servers: ServerStore
+    /// Adaptive lectures: the files that follow from a version's playlists.
+    associatedtype Streams: AdaptiveStore
 
     /// Which lectures of its run a process works on, and what is requested of them meanwhile.
     var owners: Claims { get }
@@ -32,6 +34,8 @@ package protocol DownloadIndex: AnyObject {
     var resources: Resources { get }
     /// URLs, attempts and servers.
     var servers: Servers { get }
+    /// Adaptive lectures: the files that follow from a version's playlists.
+    var adaptive: Streams { get }
 
     /// Changes when another connection has committed (`PRAGMA data_version`).
     func dataVersion() throws -> Int64
@@ -115,9 +119,9 @@ package protocol OutputStore {
 
 /// The versions of lectures. A part of ``DownloadIndex``.
 package protocol VersionStore {
-    /// The version being built, with its resources; nil when there is none.
+    /// The version being built, with its resources but those of streams; nil when there is none.
     func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])?
-    /// The resources of a version, media first.
+    /// The resources of a version but those of streams (``AdaptiveStore``), media first.
     func resources(_ version: VersionID) throws -> [ResourceRecord]
     /// Starts a version with these resources. A version that is being built must not exist.
     func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID

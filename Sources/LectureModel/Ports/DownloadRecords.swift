@@ -16,6 +16,8 @@ package struct ItemRecord: Sendable, Hashable {
     package var headers: [String: String]
     /// Other URLs of the same bytes, as requested.
     package var mirrors: [String]
+    /// What is kept of its streams, if it is adaptive.
+    package var selection = StreamSelection()
     /// The SHA-256 the media must have, 32 bytes; nil when unknown.
     package var expectedSHA256: [UInt8]?
     /// The size the media must have; nil when unknown.
@@ -108,7 +110,9 @@ package struct ResourceRecord: Sendable {
     package var content: ContentID
     /// Its role.
     package var role: ResourceRole
-    /// A name for people, for example a subtitle's.
+    /// Its place among the files of the version: for those of a stream the order of play.
+    package var position: Int
+    /// A name for people, for example a subtitle's; for a file of a stream its name in the local playlist.
     package var name: String
     /// Its state.
     package var state: State
@@ -145,6 +149,7 @@ package struct ResourceRecord: Sendable {
         self.version = version
         self.content = content
         self.role = role
+        position = 0
         name = ""
         state = .absent
         path = ""

@@ -30,6 +30,7 @@ struct TransferPlanTests {
         opening.isFirstContact = true
         opening.space = FreeSpace(quota: 5, disk: nil)
         var asked = Expectation(role: .media, isFirstContact: true)
+        asked.acceptsPlaylist = true
         asked.space = FreeSpace(quota: 5, disk: nil)
         #expect(opening.plan == TransferPlan(start: 0, border: nil, range: nil, ifRange: nil, expectation: asked))
         opening.acceptsAny = true
@@ -86,15 +87,5 @@ struct TransferPlanTests {
         }.plan
         #expect(plan.expectation.total == 7 && plan.expectation.maximumBytes == 7 && plan.expectation.digestIsKnown)
         #expect(Self.opening { $0.expectedBytes = 7 }.plan.expectation.total == 10 * Self.megabyte)
-    }
-
-    @Test func `a playlist is known by its name`() throws {
-        for (url, isPlaylist) in [
-            ("https://a.example/m.m3u8", true), ("https://a.example/M.MPD?x=1", true),
-            ("https://a.example/m.mp4", false),
-            ("https://a.example/m.m3u8/m.mp4", false), ("https://a.example/?m.mpd", false),
-        ] {
-            #expect(try URLParts(url).isPlaylist == isPlaylist, "\(url)")
-        }
     }
 }

@@ -1,7 +1,7 @@
 import LectureCrypto
 package import LectureModel
 
-/// Seals the media of all lectures, or of none. The memory disk stores plaintext, so that only chunks, proofs and
+/// Seals the media of all lectures, or of none, and the keys of streams always. The memory disk stores plaintext, so that only chunks, proofs and
 /// headers are those of sealed files.
 package final class WorldSealing: ContentSealing {
     /// Whether media is sealed.
@@ -26,8 +26,9 @@ package final class WorldSealing: ContentSealing {
     package func cipher(for item: ItemRecord, role: ResourceRole) throws -> (any ContentCipher)? {
         if let failure { throw failure }
         let key = item.content.key
+        if role.isOfStream, role != .key, !isOn { return nil }
         if let known = ciphers[key] { return known }
-        guard isOn, role == .media else { return nil }
+        guard isOn && (role == .media || role.isOfStream) || role == .key else { return nil }
         let made = try SealedContent(try SecretBytes.random(32), content: key.text)
         ciphers[key] = made
         return made

@@ -1,0 +1,123 @@
+package import LectureModel
+import LectureFormats
+
+/// Decides which files an adaptive lecture needs, from its playlists alone.
+///
+/// Called with the source's playlist, and again when those that it asks for were received: it keeps nothing between.
+package struct StreamReader {
+    private let source: StreamDocument
+    private let others: [StreamDocument]
+    private let selection: StreamSelection
+
+    /// Creates a reader.
+    ///
+    /// - Parameters:
+    ///   - source: the playlist of the source.
+    ///   - others: those that it asked for, in that order; empty at first.
+    ///   - selection: what is kept.
+    package init(source: StreamDocument, others: [StreamDocument], _ selection: StreamSelection) {
+        (self.source, self.others, self.selection) = (source, others, selection)
+    }
+
+    /// Reads the playlists.
+    ///
+    /// - Parameter firstPosition: of the first file that the plan names.
+    /// - Returns: what is needed, or the plan.
+    /// - Throws: ``LectureError`` with `playlistDamaged`, `streamLive`, `streamProtected` or `variantUnavailable`.
+    package func reading(firstPosition: Int) throws(LectureError) -> StreamReading {
+        let url = try StreamURL(source.url)
+        switch try Self.playlist(source, url, imports: []) {
+        case .media(let playlist):
+            var builder = StreamPlanBuilder(firstPosition: firstPosition)
+            try builder.add(playlist, url)
+            return .plan(try builder.plan())
+        case .multivariant(let playlist): return try reading(playlist, url, firstPosition)
+        }
+    }
+
+    private func reading(
+        _ playlist: MultivariantPlaylist, _ url: StreamURL, _ firstPosition: Int
+    ) throws(LectureError) -> StreamReading {
+        try Protection.check(playlist.sessionKeys)
+        let chosen = try ChosenStreams(of: playlist, selection)
+        var urls: [String] = []
+        for uri in chosen.uris { urls.append(try url.resolving(uri)) }
+        guard others.count == urls.count else {
+            return .needs(
+                urls.enumerated().map { place, url in
+                    ResourceRequest(role: .playlist, name: StreamPlan.playlistName(place + 1), urls: [url])
+                })
+        }
+        var builder = StreamPlanBuilder(firstPosition: firstPosition)
+        for document in others {
+            let url = try StreamURL(document.url)
+            guard case .media(let media) = try Self.playlist(document, url, imports: playlist.definitions) else {
+                throw LectureError(.playlistDamaged, cause: "a variant's playlist names variants again")
+            }
+            try builder.add(media, url)
+        }
+        return .plan(try builder.plan(chosen))
+    }
+
+    private static func playlist(
+        _ document: StreamDocument, _ url: StreamURL, imports: [PlaylistDefinition]
+    ) throws(LectureError) -> Playlist {
+        do throws(PlaylistError) {
+            return try PlaylistReader.playlist(document.bytes, imports: imports, query: url.query)
+        } catch {
+            throw LectureError(
+                .playlistDamaged, cause: error.line > 0 ? "line \(error.line): \(error.reason)" : error.reason)
+        }
+    }
+}
+
+/// The URL of a playlist, and the references in it.
+struct StreamURL {
+    private let parts: URLParts
+
+    init(_ text: String) throws(LectureError) {
+        do throws(FormatError) { parts = try URLParts(parsing: text) } catch { throw LectureError(error) }
+    }
+
+    /// Its query, without `?`.
+    var query: String? { parts.query }
+
+    /// The URL that a reference leads to.
+    func resolving(_ reference: String) throws(LectureError) -> String {
+        do throws(FormatError) { return try parts.resolving(reference).text } catch {
+            throw LectureError(.playlistDamaged, cause: "a reference in it is not an http or https URL")
+        }
+    }
+}
+
+/// What protects media besides AES-128.
+enum Protection {
+    /// Refuses keys that only a DRM system has.
+    ///
+    /// - Parameter keys: those of a playlist.
+    /// - Throws: ``LectureError`` with `streamProtected`, which names the system.
+    static func check(_ keys: [PlaylistKey]) throws(LectureError) {
+        for key in keys {
+            if let name = name(of: key) { throw LectureError(.streamProtected, cause: name) }
+        }
+    }
+
+    /// The name of the system; nil for AES-128 with the key itself.
+    private static func name(of key: PlaylistKey) -> String? {
+        let format = FieldText.lowercased(key.keyFormat)
+        switch format {
+        case "identity": break
+        case "com.apple.streamingkeydelivery": return "FairPlay"
+        case "com.microsoft.playready": return "PlayReady"
+        case "urn:uuid:edef8ba9-79d6-4ace-a3c8-27dcd51d21ed", "com.widevine": return "Widevine"
+        case "urn:uuid:9a04f079-9840-4286-ab92-e65be0885f95": return "PlayReady"
+        default: return "a key format that is not known"
+        }
+        switch key.method {
+        case .none, .aes128: return nil
+        case .sampleAES: return "SAMPLE-AES"
+        case .sampleAESCTR: return "SAMPLE-AES-CTR"
+        case .other: return "an encryption method that is not known"
+        }
+    }
+}

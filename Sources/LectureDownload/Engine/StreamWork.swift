@@ -1,0 +1,121 @@
+import LectureFormats
+import LectureModel
+
+/// What an item knows of its streams, if its media is a playlist.
+///
+///     no playlists ── finalized ──▶ being read ── more are needed ──▶ no playlists
+///                                      │ all were read
+///                                      ▼
+///                                  files known ── a URL is lost ──▶ playlists fetched again ──▶ being read
+///                                      ▲                                                           │
+///                                      └────────────── the same files, with new URLs ──────────────┘
+struct StreamWork: Sendable {
+    /// Its files that are not in memory; nil while they are not known.
+    var backlog: Backlog?
+    /// Whether the playlists are being read from the disk.
+    var isReading = false
+    /// Whether the playlists are fetched again, for new URLs of the same files.
+    var isRenewing = false
+    /// Whether that brought the same URLs.
+    var isRenewalUseless = false
+
+    /// Whether its files may be fetched.
+    var isOpen: Bool { backlog != nil && !isRenewing }
+    /// Whether nothing more will come from the store.
+    var isDrained: Bool { backlog?.isEmpty ?? true }
+}
+
+/// The files of an adaptive lecture that are not in memory: there may be a million, of which few are in work.
+struct Backlog: Sendable {
+    /// How many files are in memory at most.
+    static let window = 64
+    /// How many unfinished ones are left in memory when more are taken from the store.
+    static let refill = 32
+
+    /// The position of the first file.
+    let first: Int
+    /// How many files the streams have.
+    let count: Int
+    /// The position of the last file that was taken from the store.
+    private(set) var cursor = -1
+    /// Whether the store has no more of them.
+    private(set) var isEmpty = false
+    /// What the files have that are finished and not in memory.
+    private(set) var finished: StreamTotals
+    /// Files whose URL was lost once. If it is lost again after it was renewed, the server does not have them.
+    private var lost: Set<ResourceID> = []
+
+    /// None is in memory.
+    ///
+    /// - Parameters:
+    ///   - totals: what all files have, and what the finished ones have.
+    ///   - first: the position of the first file.
+    init(all: StreamTotals, finished: StreamTotals, first: Int) {
+        (count, self.finished, self.first) = (all.files, finished, first)
+    }
+
+    /// Some were taken from the store.
+    ///
+    /// - Parameters:
+    ///   - records: in their order.
+    ///   - limit: how many were asked for.
+    mutating func took(_ records: [ResourceRecord], limit: Int) {
+        if let last = records.last { cursor = last.position }
+        isEmpty = records.count < limit
+    }
+
+    /// Files leave the memory: those that have their final names, and those that their servers do not have.
+    mutating func dropped(_ records: [ResourceRecord]) {
+        for record in records {
+            finished.files += 1
+            guard record.state == .finalized, let total = record.total else { continue }
+            finished.chunks += record.grid.count(total: total)
+            finished.bytes += Int64(clamping: total)
+        }
+    }
+
+    /// The URL of a file is lost.
+    ///
+    /// - Parameter file: its row.
+    /// - Returns: whether that is the first time.
+    mutating func loses(_ file: ResourceID) -> Bool { lost.insert(file).inserted }
+}
+
+/// The files of streams in memory.
+extension ItemWork {
+    /// Those of streams.
+    var streamFiles: some Sequence<ResourceWork> { resources.lazy.filter { $0.record.role.isOfStream } }
+
+    /// How many of them have nothing more to do.
+    private var finishedStreamFiles: Int { streamFiles.count { $0.isDone } }
+
+    /// Whether some may leave the memory, and others come from the store.
+    var needsRefill: Bool {
+        guard stream.isOpen, let backlog = stream.backlog else { return false }
+        if backlog.isEmpty { return finishedStreamFiles > Backlog.refill }
+        return streamFiles.count { !$0.isDone } < Backlog.refill
+    }
+
+    /// How many of them have a transfer.
+    var runningStreamFiles: Int { streamFiles.count { !$0.sinks.isEmpty } }
+
+    /// Removes those that have nothing more to do.
+    mutating func takeFinishedStreamFiles() -> [ResourceWork] {
+        let done = resources.filter { $0.record.role.isOfStream && $0.isDone }
+        if !done.isEmpty { resources.removeAll { $0.record.role.isOfStream && $0.isDone } }
+        return done
+    }
+}
+
+extension ResourceWork {
+    /// Whether nothing more will happen to it.
+    var isDone: Bool { machine.isOver && machine.isSettled && sinks.isEmpty }
+}
+
+extension ResourceRecord {
+    /// Whether it is a playlist that names other files.
+    var isPlaylist: Bool {
+        guard role == .media || role == .playlist else { return false }
+        return mediaType.flatMap { MediaType($0) }?.isPlaylist ?? false
+    }
+}

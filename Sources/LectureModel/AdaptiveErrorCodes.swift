@@ -1,0 +1,41 @@
+// The catalogue's codes of adaptive lectures. Numbers and names are frozen.
+
+extension LectureError.Code {
+    // MARK: Adaptive lectures (our own numbers)
+
+    /// A playlist or manifest that cannot be read.
+    public static let playlistDamaged = Self(
+        -20270, "playlist_damaged", "the playlist of the lecture cannot be used",
+        "Report this to the provider: a player would lose part of the lecture, or could not play it.",
+        reason: "A line of it breaks a rule of HLS or DASH whose violation would lose or mix up media.")
+    /// Encrypted in a way that needs a DRM system.
+    public static let streamProtected = Self(
+        -20271, "stream_protected", "the lecture is encrypted for a DRM system that is not supported",
+        "Ask the provider for the lecture without it, or encrypted with AES-128.",
+        reason: "Its playlist names SAMPLE-AES, Widevine, PlayReady, FairPlay or another system.")
+    /// A stream that has not ended.
+    public static let streamLive = Self(
+        -20272, "stream_live", "this is a live stream, which has not ended",
+        "Run the command again when the broadcast is over.",
+        reason: "Its playlist has no end mark, so segments are still to come.")
+    /// Nothing is left of what was asked for.
+    public static let variantUnavailable = Self(
+        -20273, "variant_unavailable", "the lecture has no variant or language that was asked for",
+        "Give other limits or languages; 'lecturectl precache --dry-run URL' shows what there is.",
+        reason: "No variant is within --max-height and --max-bandwidth, or a language or number does not exist.")
+    /// Segments that the server does not have.
+    public static let segmentsMissing = Self(
+        -20274, "segments_missing", "the server does not have all segments of the lecture",
+        "Run the command again later; 'lecturectl precache --allow-gaps URL' keeps the lecture without them.",
+        reason: "Everything else is kept. The named segments were refused each time they were requested.")
+    /// A key that is none.
+    public static let streamKey = Self(
+        -20275, "stream_key", "a key of the lecture is not usable",
+        "Report this to the provider.",
+        reason: "A key of AES-128 has 16 bytes; its server sent something else.")
+
+    /// Those of adaptive lectures.
+    static let adaptive: [Self] = [
+        .playlistDamaged, .streamProtected, .streamLive, .variantUnavailable, .segmentsMissing, .streamKey,
+    ]
+}

@@ -1,0 +1,96 @@
+import LectureFormats
+
+/// Which streams of an adaptive lecture (HLS, DASH) are kept.
+///
+/// An adaptive lecture offers the same pictures in several sizes, and often several languages. One size is kept, with
+/// the languages that are asked for.
+public struct StreamSelection: Sendable, Hashable {
+    /// Which variant is kept of those that the limits allow.
+    public enum Variant: Sendable, Hashable {
+        /// The one with the highest bandwidth.
+        case best
+        /// The one with the lowest bandwidth.
+        case worst
+        /// The one with this number, in the order of the playlist; the first is 1. The limits do not apply.
+        case number(Int)
+    }
+
+    /// Which variant is kept.
+    public var variant = Variant.best
+    /// The largest height in pixels; nil for any.
+    public var maxHeight: Int?
+    /// The highest bandwidth in bits per second; nil for any.
+    public var maxBandwidth: Int?
+    /// Languages of sound that are kept, as BCP 47 names (`ko`, `en-US`), or `all`; empty for the stream's default.
+    public var audioLanguages: [String] = []
+    /// Languages of subtitles that are kept, as BCP 47 names, or `all`; empty for none.
+    public var subtitleLanguages: [String] = []
+    /// Whether the lecture is complete without the segments that its server does not have. They stay visible.
+    public var allowsGaps = false
+
+    /// The defaults: the best variant with its own sound, no subtitles, no gaps.
+    public init() {}
+
+    /// Whether another selection keeps the same streams.
+    package func hasStreams(of other: StreamSelection) -> Bool {
+        var same = self
+        same.allowsGaps = other.allowsGaps
+        return same == other
+    }
+
+    /// Whether nothing was chosen.
+    public var isDefault: Bool { self == StreamSelection() }
+}
+
+extension StreamSelection {
+    /// The words of the variant: `best`, `worst` or a number.
+    ///
+    /// - Parameter text: one of them.
+    /// - Returns: nil for anything else.
+    public static func variant(_ text: String) -> Variant? {
+        switch text {
+        case "best": .best
+        case "worst": .worst
+        default: Int(text).flatMap { $0 > 0 ? .number($0) : nil }
+        }
+    }
+
+    /// As stored: JSON, empty for the defaults. Equal selections are equal texts.
+    package var text: String {
+        if isDefault { return "" }
+        return JSONWriter.object { writer in
+            switch variant {
+            case .best: break
+            case .worst: writer.member("variant", "worst")
+            case .number(let number): writer.member("variant", "\(number)")
+            }
+            writer.member("max_height", maxHeight)
+            writer.member("max_bandwidth", maxBandwidth)
+            if !audioLanguages.isEmpty {
+                writer.array("audio") { list in for language in audioLanguages { list.element(language) } }
+            }
+            if !subtitleLanguages.isEmpty {
+                writer.array("subtitles") { list in for language in subtitleLanguages { list.element(language) } }
+            }
+            if allowsGaps { writer.member("allow_gaps", true) }
+        }
+    }
+
+    /// Reads a stored selection. Unknown members are left out, since a later version may have written them.
+    ///
+    /// - Parameter text: JSON, empty for the defaults.
+    /// - Throws: ``LectureError`` with `storeDamaged` for text that is not JSON.
+    package init(stored text: String) throws(LectureError) {
+        self.init()
+        if text.isEmpty { return }
+        guard let value = try? JSONScanner.value(of: Array(text.utf8)) else {
+            throw LectureError(.storeDamaged, cause: "a stored selection cannot be read")
+        }
+        variant = value["variant"]?.string.flatMap(Self.variant) ?? .best
+        maxHeight = value["max_height"]?.integer.map { Int(clamping: $0) }
+        maxBandwidth = value["max_bandwidth"]?.integer.map { Int(clamping: $0) }
+        audioLanguages = value["audio"]?.elements?.compactMap(\.string) ?? []
+        subtitleLanguages = value["subtitles"]?.elements?.compactMap(\.string) ?? []
+        allowsGaps = value["allow_gaps"]?.bool ?? false
+    }
+}
