@@ -35,8 +35,8 @@ package struct PlaylistWriter {
     ///   - naming: new URIs; nil leaves them as they are.
     /// - Returns: UTF-8 with lines that end with LF.
     /// - Throws: ``PlaylistError`` of the kind `unwritable` for a value that would be read as something else: a URI
-    ///   with a line break, a quoted string with a quote, a `{$NAME}`, an index without its map or keys, a segment without
-    ///   a map after one with a map.
+    ///   with a line break, a quoted string with a quote, a `{$NAME}`, an index without its map or keys, a segment
+    ///   without a map after one with a map.
     package static func bytes(_ playlist: Playlist, naming: Naming? = nil) throws(PlaylistError) -> [UInt8] {
         var writer = PlaylistWriter(naming: naming)
         switch playlist {
