@@ -40,11 +40,12 @@ let package = Package(
     targets: [
         // C libraries from Debian, one importer each.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        // Declarations only, of this one, CArchive, CMpv and CMicroHTTPDTypes: their importers open the libraries at
-        // first use.
+        // Declarations only, of this one, CArchive, CXML2, CMpv and CMicroHTTPDTypes: their importers open the libraries
+        // at first use.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CXML2", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CMpv", providers: [.apt(["libmpv-dev"])]),
         .systemLibrary(name: "CMicroHTTPDTypes", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(
@@ -85,6 +86,7 @@ let package = Package(
         .target(name: "LectureTransport", dependencies: ["LectureFormats", "LectureModel", "CCurl"]),
         .target(name: "LectureCrypto", dependencies: ["LectureFormats", "LectureModel", "COpenSSL"]),
         .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
+        .target(name: "LectureXML", dependencies: ["LectureFormats", "LectureModel", "CXML2"]),
 
         // The product, the command.
         .target(
@@ -144,7 +146,7 @@ let package = Package(
             name: "LectureFuzzing",
             dependencies: [
                 "LectureAdaptive", "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit",
-                "LectureLicence", "LectureFormats", "LectureModel", "LectureStore", "LectureTransport",
+                "LectureLicence", "LectureFormats", "LectureModel", "LectureStore", "LectureTransport", "LectureXML",
             ],
             path: "Tests/LectureFuzzing"),
         // A world with virtual time, in which the real engine and the real store run scenarios generated from a seed.
@@ -178,7 +180,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "LectureAdaptiveTests",
-            dependencies: ["LectureAdaptive", "LectureFormats", "LectureModel", "LectureTestSupport"]),
+            dependencies: ["LectureAdaptive", "LectureFormats", "LectureModel", "LectureXML", "LectureTestSupport"]),
         .testTarget(
             name: "LectureLicenceTests",
             dependencies: [
@@ -206,6 +208,7 @@ let package = Package(
             dependencies: ["LectureCrypto", "LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureArchiveTests", dependencies: ["LectureArchive", "LectureModel", "LectureTestSupport"]),
+        .testTarget(name: "LectureXMLTests", dependencies: ["LectureXML", "LectureFormats", "LectureTestSupport"]),
         .testTarget(
             name: "LectureKitTests",
             dependencies: [
