@@ -98,6 +98,9 @@ struct DASHChoiceTests {
         let encrypted = try Self.manifest([Self.set(type, "!a:1:1"), Self.english])
         let error = Support.refusal { try Self.chosen(encrypted) }
         #expect(error?.kind == .protected && error?.detail.contains("Widevine") == true)
+        let tracks = try Self.manifest((0...64).map { Self.set("contentType='audio' lang='x-\($0)'", "a::1") })
+        #expect(Support.refusal { try Self.chosen(tracks) { $0.audio = .all } }?.kind == .limit)
+        #expect(try Self.chosen(tracks) { $0.audio = .ranges(["x-64"]) } == ["a"])
         let texts = try Self.manifest([Self.texts])
         #expect(Support.refusal { try Self.chosen(texts) }?.kind == .nothingFits)
     }

@@ -175,6 +175,26 @@ struct DASHManifestTests {
         #expect(file.initialization == nil)
     }
 
+    @Test func `Timelines and lists are inherited by their own set and period only`() throws {
+        func set(_ duration: Int, _ inside: String = "") -> String {
+            """
+            <AdaptationSet><SegmentTemplate media="$Time$"><SegmentTimeline><S d="\(duration)" r="1"/></SegmentTimeline>
+            </SegmentTemplate><Representation id="a">\(inside)</Representation><Representation id="b"/></AdaptationSet>
+            """
+        }
+        let own = "<SegmentTemplate><SegmentTimeline><S d='9'/></SegmentTimeline></SegmentTemplate>"
+        let bare = "<AdaptationSet><Representation/></AdaptationSet>"
+        func list(_ name: String) -> String {
+            "<SegmentList duration='2'><SegmentURL media='\(name)'/></SegmentList>"
+        }
+        let body =
+            "<Period duration='PT5S'>\(list("x"))\(set(3, own))\(set(4))\(bare)\(bare)</Period><Period>\(list("y"))\(bare)</Period>"
+        let found = try Support.read(Support.text("", body)).periods.flatMap(\.tracks).flatMap(\.representations).map {
+            try Support.segments($0)?.all().map { Support.line($0.resource) } ?? []
+        }
+        #expect(found == [["0"], ["0", "3"], ["0", "4"], ["0", "4"], ["x"], ["x"], ["y"]])
+    }
+
     @Test func `Base addresses are resolved from level to level, alternatives are kept`() throws {
         let text = Support.text(
             "mediaPresentationDuration='PT1S'",

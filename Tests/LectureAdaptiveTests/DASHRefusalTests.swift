@@ -102,7 +102,7 @@ struct DASHRefusalTests {
                 "<Period><SegmentTemplate media='$Number$'><SegmentTimeline>"
                     + String(repeating: "<S d='1'/>", count: 20_000)
                     + "</SegmentTimeline></SegmentTemplate><AdaptationSet>"
-                    + String(repeating: "<Representation/>", count: 101) + "</AdaptationSet></Period>"),
+                    + String(repeating: "<Representation/>", count: 51) + "</AdaptationSet></Period>"),
         ]
         for text in limits {
             let error = Support.refusal { try Support.read(text) }

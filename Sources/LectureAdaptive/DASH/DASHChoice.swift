@@ -45,8 +45,8 @@ package struct DASHChoice: Hashable, Sendable {
     ///
     /// - Parameter manifest: what there is.
     /// - Returns: what is fetched of each period, in their order.
-    /// - Throws: ``DASHError`` with ``DASHError/Kind/nothingFits``, or with ``DASHError/Kind/protected``, which names
-    ///   the systems of content protection.
+    /// - Throws: ``DASHError`` with ``DASHError/Kind/nothingFits``, with ``DASHError/Kind/limit`` for more than 64 tracks,
+    ///   or with ``DASHError/Kind/protected``, which names the systems of content protection.
     package func choose(from manifest: DASHManifest) throws(DASHError) -> [DASHChosenPeriod] {
         let first = try tracks(of: manifest.periods[0])
         var chosen: [DASHChosenPeriod] = []
@@ -97,25 +97,30 @@ package struct DASHChoice: Hashable, Sendable {
     ///   - choice: the languages.
     ///   - isSound: whether one is chosen without a choice, and one has to be there.
     /// - Returns: the groups, in the order of the languages and then of the manifest.
-    /// - Throws: ``DASHError`` with ``DASHError/Kind/nothingFits``.
+    /// - Throws: ``DASHError`` with ``DASHError/Kind/nothingFits`` or ``DASHError/Kind/limit``.
     private static func groups(
         _ tracks: [DASHTrack], _ choice: LanguageChoice, isSound: Bool
     ) throws(DASHError) -> [[DASHTrack]] {
-        func isSame(_ left: DASHTrack, _ right: DASHTrack) -> Bool {
-            FieldText.equal(left.language ?? "", right.language ?? "") && Set(left.roles) == Set(right.roles)
+        func key(_ track: DASHTrack) -> [String] {
+            [FieldText.lowercased(track.language ?? "")] + Set(track.roles).sorted()
         }
         if choice == .standard {
             guard isSound, let first = preferred(tracks).first else { return [] }
-            return [tracks.filter { isSame($0, first) }]
+            return [tracks.filter { key($0) == key(first) }]
         }
         var found: [(place: Int, tracks: [DASHTrack])] = []
+        var indices: [[String]: Int] = [:]
         for track in tracks {
             guard let place = choice.place(of: track.language) else { continue }
-            if let index = found.firstIndex(where: { isSame($0.tracks[0], track) }) {
+            if let index = indices[key(track)] {
                 found[index].tracks.append(track)
             } else {
+                indices[key(track)] = found.count
                 found.append((place, [track]))
             }
+        }
+        if found.count > DASHBounds.tracks {
+            throw DASHError(.limit, "more than \(DASHBounds.tracks) tracks of one kind would be chosen")
         }
         if isSound, found.isEmpty, !tracks.isEmpty {
             let names = tracks.map { DASHText.quoted($0.language ?? "und") }.prefix(8).joined(separator: ", ")

@@ -48,6 +48,8 @@ enum DASHBounds {
     static let bases = 16
     /// Periods, and representations in all.
     static let parts = 10_000
+    /// Tracks that are chosen of a period.
+    static let tracks = 64
     /// The longest time, in seconds: a hundred years.
     static let seconds: UInt64 = 3_153_600_000
     /// The longest text of a manifest that an error quotes, in characters.

@@ -18,8 +18,16 @@ struct DASHReader {
     }
 
     private var representations = 0
-    /// How many more entries of timelines and lists are read. Each representation reads those that it inherits.
-    private var entries = 2_000_000
+    /// How many more entries of timelines and lists representations may have in all, those that they inherit included.
+    private var entries = 1_000_000
+    /// What has been read at a level and is inherited, so that it is not read for each representation.
+    private var timelines: [Place: [DASHTimelineEntry]] = [:]
+    private var lists: [Int: [DASHSegments.Item]] = [:]
+
+    private struct Place: Hashable {
+        let kind: String
+        let depth: Int
+    }
     private var skipped: [String] = []
 
     // MARK: MPD (section 5.3.1)
@@ -99,9 +107,10 @@ struct DASHReader {
         }
         var scope = outer
         scope.bases = try Self.bases(element, outer.bases)
-        scope.parents = [element]
+        scope.parents = [Self.segmentElements(of: element)]
         scope.duration = span.duration
         skipped = []
+        forget(from: 1)
         var tracks: [DASHTrack] = []
         for set in element.all("AdaptationSet") {
             if let property = Self.unknownProperty(set) {
@@ -117,14 +126,16 @@ struct DASHReader {
     private mutating func track(_ set: XMLElement, _ outer: Scope) throws(DASHError) -> DASHTrack? {
         var scope = outer
         scope.bases = try Self.bases(set, outer.bases)
-        scope.parents = [set] + outer.parents
+        scope.parents = [Self.segmentElements(of: set)] + outer.parents
+        let protections = Self.protections(set)
+        forget(from: 2)
         var found: [DASHRepresentation] = []
         for element in set.all("Representation") {
             if let property = Self.unknownProperty(element) {
                 skipped.append("a Representation demands \(property)")
                 continue
             }
-            found.append(try representation(element, set, scope))
+            found.append(try representation(element, set, scope, protections))
         }
         guard let first = found.first else { return nil }
         let roles = set.all("Role").filter { $0["schemeIdUri"] == "urn:mpeg:dash:role:2011" }.compactMap { $0["value"] }
@@ -135,7 +146,7 @@ struct DASHReader {
     }
 
     private mutating func representation(
-        _ element: XMLElement, _ set: XMLElement, _ outer: Scope
+        _ element: XMLElement, _ set: XMLElement, _ outer: Scope, _ inherited: [DASHProtection]
     ) throws(DASHError) -> DASHRepresentation {
         representations += 1
         guard representations <= DASHBounds.parts else {
@@ -144,10 +155,11 @@ struct DASHReader {
         var scope = outer
         scope.bases = try Self.bases(element, outer.bases)
         scope.parents = [element] + outer.parents
+        forget(from: 3)
         let bandwidth = try DASHText.number(element, "bandwidth")
         return DASHRepresentation(
             id: element["id"], bandwidth: bandwidth ?? 0, format: try Self.format(element, set),
-            protections: Self.protections([element, set]),
+            protections: inherited + Self.protections(element).filter { !inherited.contains($0) },
             media: try media(scope, id: element["id"], bandwidth: bandwidth), bases: scope.bases.map(\.text))
     }
 
@@ -169,13 +181,20 @@ struct DASHReader {
             width: try number("width"), height: try number("height"), samplingRate: samplingRate)
     }
 
-    private static func protections(_ elements: [XMLElement]) -> [DASHProtection] {
+    /// The systems of an element, each once; a few are enough to refuse it.
+    private static func protections(_ element: XMLElement) -> [DASHProtection] {
         var found: [DASHProtection] = []
-        for element in elements.flatMap({ $0.all("ContentProtection") }) {
-            let protection = DASHProtection(element)
+        for line in element.all("ContentProtection") where found.count < 8 {
+            let protection = DASHProtection(line)
             if !found.contains(protection) { found.append(protection) }
         }
         return found
+    }
+
+    /// An element with only what its representations look for in it, so that none of them searches all the others.
+    private static func segmentElements(of element: XMLElement) -> XMLElement {
+        let kept = DASHSegmentElements.kinds.compactMap { element.first($0) }
+        return XMLElement(element.name, namespace: element.namespace, children: kept)
     }
 
     private static func kind(_ contentType: String?, _ format: DASHRepresentation.Format) -> DASHTrack.Kind {
@@ -234,11 +253,38 @@ struct DASHReader {
             let timing = DASHTiming(period: scope.duration)
             return .segments(try DASHSegments(.file, timing, bases: scope.bases, initialization: nil))
         }
+        // Each representation searches the elements that it inherits.
+        try count(elements.levels.reduce(0) { $0 + $1.children.count })
         switch elements.kind {
         case "SegmentTemplate": return .segments(try templated(elements, scope, id, bandwidth))
         case "SegmentList": return .segments(try listed(elements, scope))
         default: return try single(elements, scope)
         }
+    }
+
+    /// The entries of the timeline of a representation, nil when there is none.
+    private mutating func timeline(_ elements: DASHSegmentElements) throws(DASHError) -> [DASHTimelineEntry]? {
+        guard let element = elements.child("SegmentTimeline") else { return nil }
+        if element.first("Pattern") != nil { throw DASHError(.unsupported, "a SegmentTimeline has patterns") }
+        let place = Place(kind: elements.kind, depth: elements.depth(of: "SegmentTimeline"))
+        var found = timelines[place] ?? []
+        if found.isEmpty {
+            for line in element.all("S") { found.append(try DASHTimelineEntry(line)) }
+            timelines[place] = found
+        }
+        try count(found.count)
+        return found
+    }
+
+    private mutating func count(_ more: Int) throws(DASHError) {
+        entries -= more
+        guard entries >= 0 else { throw DASHError(.limit, "the timelines and lists have too many entries") }
+    }
+
+    /// What was read of a level, and of those inside it, belongs to another element from here on.
+    private mutating func forget(from depth: Int) {
+        timelines = timelines.filter { $0.key.depth < depth }
+        lists = lists.filter { $0.key < depth }
     }
 
     private mutating func templated(
@@ -248,8 +294,9 @@ struct DASHReader {
             throw DASHError(.invalid, "a SegmentTemplate has no address of media")
         }
         let template = try DASHTemplate(text, id: id, bandwidth: bandwidth)
-        let timing = try DASHTiming(elements, period: scope.duration, listed: nil, entries: &entries)
-        if template.uses(.time), elements.child("SegmentTimeline") == nil {
+        let timeline = try timeline(elements)
+        let timing = try DASHTiming(elements, period: scope.duration, listed: nil, timeline: timeline)
+        if template.uses(.time), timeline == nil {
             throw DASHError(.invalid, "an address has $Time$, but there is no SegmentTimeline")
         }
         if !template.uses(.time), !template.uses(.number), timing.runs.count > 1 || timing.runs.first?.count ?? 0 > 1 {
@@ -268,16 +315,18 @@ struct DASHReader {
     }
 
     private mutating func listed(_ elements: DASHSegmentElements, _ scope: Scope) throws(DASHError) -> DASHSegments {
-        let lines = elements.children("SegmentURL")
-        entries -= lines.count
-        guard entries >= 0 else { throw DASHError(.limit, "the lists have too many entries") }
-        guard !lines.isEmpty else { throw DASHError(.invalid, "a SegmentList is empty") }
-        var items: [DASHSegments.Item] = []
-        for line in lines {
-            let range = try DASHText.range(line, "mediaRange")
-            items.append(DASHSegments.Item(reference: line["media"] ?? "", range: range))
+        let depth = elements.depth(of: "SegmentURL")
+        var items = lists[depth] ?? []
+        if items.isEmpty {
+            for line in elements.children("SegmentURL") {
+                let range = try DASHText.range(line, "mediaRange")
+                items.append(DASHSegments.Item(reference: line["media"] ?? "", range: range))
+            }
+            lists[depth] = items
         }
-        let timing = try DASHTiming(elements, period: scope.duration, listed: items.count, entries: &entries)
+        guard !items.isEmpty else { throw DASHError(.invalid, "a SegmentList is empty") }
+        let timing = try DASHTiming(
+            elements, period: scope.duration, listed: items.count, timeline: try timeline(elements))
         return try DASHSegments(
             .list(items), timing, bases: scope.bases, initialization: try Self.initialization(elements, scope))
     }

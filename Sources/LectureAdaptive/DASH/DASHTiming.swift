@@ -5,6 +5,8 @@ import LectureFormats
 struct DASHSegmentElements {
     /// Innermost first.
     let levels: [XMLElement]
+    /// For each of them, at which level it is: 1 for the period, 2 for the adaptation set, 3 for the representation.
+    private let depths: [Int]
 
     /// The kinds, in the order in which they are preferred where an element has several.
     static let kinds = ["SegmentTemplate", "SegmentList", "SegmentBase"]
@@ -15,7 +17,11 @@ struct DASHSegmentElements {
     init?(_ parents: [XMLElement]) {
         for parent in parents {
             guard let kind = Self.kinds.first(where: { parent.first($0) != nil }) else { continue }
-            levels = parents.compactMap { $0.first(kind) }
+            let found = parents.enumerated().compactMap { index, parent in
+                parent.first(kind).map { (element: $0, depth: parents.count - index) }
+            }
+            levels = found.map(\.element)
+            depths = found.map(\.depth)
             return
         }
         return nil
@@ -43,13 +49,28 @@ struct DASHSegmentElements {
         return nil
     }
 
+    /// The level of the innermost element that has such a child, 0 when none has.
+    func depth(of name: String) -> Int { zip(levels, depths).first { $0.0.first(name) != nil }?.1 ?? 0 }
+
     /// The children of the innermost element that has some.
-    func children(_ name: String) -> [XMLElement] {
-        for level in levels {
-            let found = level.all(name)
-            if !found.isEmpty { return found }
+    func children(_ name: String) -> [XMLElement] { levels.first { $0.first(name) != nil }?.all(name) ?? [] }
+}
+
+/// An entry of a `SegmentTimeline`, an `S` element (ISO/IEC 23009-1 section 5.3.9.6).
+struct DASHTimelineEntry {
+    let time: UInt64?
+    let number: UInt64?
+    let duration: UInt64
+    let repeats: Int64
+
+    init(_ line: XMLElement) throws(DASHError) {
+        guard let duration = try DASHText.number(line, "d"), duration > 0 else {
+            throw DASHError(.invalid, "an entry of a SegmentTimeline has no duration")
         }
-        return []
+        self.duration = duration
+        time = try DASHText.number(line, "t")
+        number = try DASHText.number(line, "n")
+        repeats = try DASHText.signedNumber(line, "r") ?? 0
     }
 }
 
@@ -73,10 +94,10 @@ struct DASHTiming {
     ///   - elements: the elements of the levels.
     ///   - period: the duration of the period in microseconds, nil when it is unknown.
     ///   - listed: the number of entries of a `SegmentList`, nil for a template.
-    ///   - entries: how many more entries of timelines are read for the whole manifest.
+    ///   - timeline: the entries of the timeline, nil when there is none.
     /// - Throws: ``DASHError``.
     init(
-        _ elements: DASHSegmentElements, period: UInt64?, listed: Int?, entries: inout Int
+        _ elements: DASHSegmentElements, period: UInt64?, listed: Int?, timeline: [DASHTimelineEntry]?
     ) throws(DASHError) {
         timescale = try elements.number("timescale") ?? 1
         offset = try elements.number("presentationTimeOffset") ?? 0
@@ -84,8 +105,8 @@ struct DASHTiming {
             throw DASHError(.invalid, "\(elements.kind)@timescale is \(timescale)")
         }
         let start = try elements.number("startNumber") ?? 1
-        if let timeline = elements.child("SegmentTimeline") {
-            try read(timeline, number: start, period: period, entries: &entries)
+        if let timeline {
+            try read(timeline, number: start, period: period)
             return
         }
         let duration = try elements.number("duration")
@@ -114,39 +135,31 @@ struct DASHTiming {
     }
 
     private mutating func read(
-        _ timeline: XMLElement, number start: UInt64, period: UInt64?, entries: inout Int
+        _ timeline: [DASHTimelineEntry], number start: UInt64, period: UInt64?
     ) throws(DASHError) {
-        let lines = timeline.all("S")
-        if timeline.first("Pattern") != nil {
-            throw DASHError(.unsupported, "a SegmentTimeline has patterns")
-        }
-        entries -= lines.count
-        guard entries >= 0 else { throw DASHError(.limit, "the timelines have too many entries") }
+        runs.reserveCapacity(timeline.count)
         var (number, time) = (start, UInt64(0))
-        for (index, line) in lines.enumerated() {
-            guard let duration = try DASHText.number(line, "d"), duration > 0 else {
-                throw DASHError(.invalid, "an entry of a SegmentTimeline has no duration")
-            }
-            time = try DASHText.number(line, "t") ?? time
+        for (index, entry) in timeline.enumerated() {
+            let duration = entry.duration
+            time = entry.time ?? time
             if let last = runs.last, time <= last.time + last.duration * (last.count - 1) {
                 throw DASHError(.invalid, "a SegmentTimeline goes back in time")
             }
-            if let named = try DASHText.number(line, "n") {
+            if let named = entry.number {
                 guard named >= number else { throw DASHError(.invalid, "a SegmentTimeline goes back in its numbers") }
                 number = named
             }
             var count: UInt64
-            let repeats = try DASHText.signedNumber(line, "r") ?? 0
-            if repeats >= 0 {
-                count = UInt64(repeats) + 1
+            if entry.repeats >= 0 {
+                count = UInt64(entry.repeats) + 1
             } else {
-                let next = index + 1 < lines.count ? try DASHText.number(lines[index + 1], "t") : nil
-                let end = index + 1 < lines.count ? next : try periodEnd(period)
+                let isLast = index + 1 == timeline.count
+                let end = isLast ? try periodEnd(period) : timeline[index + 1].time
                 guard let end, end > time else {
                     throw DASHError(.invalid, "an entry of a SegmentTimeline repeats until a time that is unknown")
                 }
                 count = (end - time) / duration + ((end - time).isMultiple(of: duration) ? 0 : 1)
-                isComputed = index + 1 == lines.count
+                isComputed = isLast
             }
             try append(number: number, time: time, duration: duration, count: count)
             (number, time) = (number + count, time + duration * count)
