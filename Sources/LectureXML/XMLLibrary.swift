@@ -44,7 +44,7 @@ import LectureFormats
         let reason = unsafe dlerror().map { unsafe String(cString: $0) } ?? "it cannot be loaded"
         return XMLError(
             .libraryMissing,
-            "libxml2, which reads DASH manifests, cannot be used; install the Debian package \(debianPackage): \(reason)"
+            "libxml2, which reads manifests, cannot be used; install the Debian package \(debianPackage): \(reason)"
         )
     }
 

@@ -9,11 +9,13 @@ struct DASHManifestTests {
 
     @Test func `ffmpeg: a timeline, a list of files, and a list of ranges`() throws {
         let timeline = """
-            <Period id="0" start="PT0.0S"><AdaptationSet id="0" contentType="video" lang="und" bitstreamSwitching="true">
-            <Representation id="0" mimeType="video/mp4" codecs="avc1.42c00c" bandwidth="656395" width="320" height="180">
+            <Period id="0" start="PT0.0S"><AdaptationSet id="0" contentType="video" lang="und">
+            <Representation id="0" mimeType="video/mp4" codecs="avc1.42c00c" bandwidth="656395" width="320"
+             height="180">
             <SegmentTemplate timescale="12800" initialization="init-stream$RepresentationID$.m4s"
              media="chunk-stream$RepresentationID$-$Number%05d$.m4s" startNumber="1"><SegmentTimeline>
-            <S t="0" d="25600" r="3" /><S d="12800" /></SegmentTimeline></SegmentTemplate></Representation></AdaptationSet>
+            <S t="0" d="25600" r="3" /><S d="12800" /></SegmentTimeline></SegmentTemplate></Representation>
+            </AdaptationSet>
             <AdaptationSet id="1" contentType="audio"><Representation id="2" mimeType="audio/mp4" codecs="mp4a.40.2"
              bandwidth="69309" audioSamplingRate="44100"><BaseURL>m-stream1.mp4</BaseURL>
             <SegmentList timescale="1000000" duration="2000000" startNumber="1"><Initialization range="0-764" />
@@ -42,15 +44,18 @@ struct DASHManifestTests {
     @Test func `Shaka Packager: files with an index, $Time$, and protection`() throws {
         let body = """
             <Period id="0"><AdaptationSet id="0" contentType="video" width="320" height="180">
-            <ContentProtection value="cbcs" schemeIdUri="urn:mpeg:dash:mp4protection:2011" xmlns:cenc="urn:mpeg:cenc:2013"
+            <ContentProtection value="cbcs" schemeIdUri="urn:mpeg:dash:mp4protection:2011"
+             xmlns:cenc="urn:mpeg:cenc:2013"
              cenc:default_KID="00000000-0000-0000-0000-000000000001"/>
             <ContentProtection value="MSPR 2.0" schemeIdUri="urn:uuid:9a04f079-9840-4286-ab92-e65be0885f95"/>
             <ContentProtection schemeIdUri="urn:uuid:EDEF8BA9-79D6-4ACE-A3C8-27DCD51D21ED"/>
             <Representation id="0" bandwidth="705580" codecs="avc1.42c00c" mimeType="video/mp4"><BaseURL>v.mp4</BaseURL>
             <SegmentBase indexRange="833-924" timescale="12800"><Initialization range="0-832"/></SegmentBase>
-            </Representation></AdaptationSet><AdaptationSet contentType="audio"><Representation id="1" mimeType="audio/mp4">
+            </Representation></AdaptationSet><AdaptationSet contentType="audio">
+            <Representation id="1" mimeType="audio/mp4">
             <SegmentTemplate timescale="44100" initialization="a/init.mp4" media="a/$Time$.m4s"><SegmentTimeline>
-            <S t="0" d="89088"/><S t="89088" d="88064" r="2"/><S t="353280" d="43620"/></SegmentTimeline></SegmentTemplate>
+            <S t="0" d="89088"/><S t="89088" d="88064" r="2"/><S t="353280" d="43620"/></SegmentTimeline>
+            </SegmentTemplate>
             </Representation></AdaptationSet></Period>
             """
         let tracks = try Support.read(Support.text("mediaPresentationDuration='PT9S'", body)).periods[0].tracks
@@ -72,7 +77,7 @@ struct DASHManifestTests {
 
     @Test func `Bento4 and GPAC: templates of the set with a duration, roles, subtitles`() throws {
         let body = """
-            <Period id="P0"><AdaptationSet mimeType="video/mp4" segmentAlignment="true" startWithSAP="1" maxHeight="720">
+            <Period id="P0"><AdaptationSet mimeType="video/mp4" segmentAlignment="true" maxHeight="720">
             <SegmentTemplate timescale="1000" duration="2000" initialization="$RepresentationID$/init.mp4"
              media="$RepresentationID$/seg-$Number$.m4s" startNumber="1"/>
             <Representation id="video/avc1/1" codecs="avc1.64001F" width="1280" height="720" bandwidth="900000"/>
@@ -117,11 +122,13 @@ struct DASHManifestTests {
                     + "</SegmentTimeline></SegmentTemplate>", ["5 5+2", "10 10+1", "11 11+1", "12 12+3"]
             ),
             (
-                "<SegmentTemplate media='$Time$'><SegmentTimeline><S d='4' r='-1'/></SegmentTimeline></SegmentTemplate>",
+                "<SegmentTemplate media='$Time$'><SegmentTimeline><S d='4' r='-1'/></SegmentTimeline>"
+                    + "</SegmentTemplate>",
                 ["0 0+4", "4 4+4", "8 8+4"]
             ),
             (
-                "<SegmentTemplate media='$Time%04d$' presentationTimeOffset='3'><SegmentTimeline><S t='3' d='5' r='-1'/>"
+                "<SegmentTemplate media='$Time%04d$' presentationTimeOffset='3'>"
+                    + "<SegmentTimeline><S t='3' d='5' r='-1'/>"
                     + "</SegmentTimeline></SegmentTemplate>", ["0003 3+5", "0008 8+5"]
             ),
             (
@@ -129,7 +136,8 @@ struct DASHManifestTests {
                     + "</SegmentTimeline></SegmentTemplate>", ["1 0+2", "2 2+2", "9 4+6"]
             ),
             (
-                "<SegmentTemplate media='$Number$'><SegmentTimeline><S d='10' r='1'/><S t='15' d='1'/></SegmentTimeline>"
+                "<SegmentTemplate media='$Number$'><SegmentTimeline><S d='10' r='1'/><S t='15' d='1'/>"
+                    + "</SegmentTimeline>"
                     + "</SegmentTemplate>", ["1 0+10", "2 10+10", "3 15+1"]
             ),
             // Lists.
@@ -188,7 +196,8 @@ struct DASHManifestTests {
             "<SegmentList duration='2'><SegmentURL media='\(name)'/></SegmentList>"
         }
         let body =
-            "<Period duration='PT5S'>\(list("x"))\(set(3, own))\(set(4))\(bare)\(bare)</Period><Period>\(list("y"))\(bare)</Period>"
+            "<Period duration='PT5S'>\(list("x"))\(set(3, own))\(set(4))\(bare)\(bare)</Period>"
+            + "<Period>\(list("y"))\(bare)</Period>"
         let found = try Support.read(Support.text("", body)).periods.flatMap(\.tracks).flatMap(\.representations).map {
             try Support.segments($0)?.all().map { Support.line($0.resource) } ?? []
         }
@@ -223,7 +232,8 @@ struct DASHManifestTests {
     @Test func `Starts and durations of periods come from each other`() throws {
         func periods(_ attributes: String, _ list: [String]) throws -> [String] {
             let body = list.map {
-                "<Period \($0)><AdaptationSet><Representation><BaseURL>x</BaseURL></Representation></AdaptationSet></Period>"
+                "<Period \($0)><AdaptationSet><Representation>"
+                    + "<BaseURL>x</BaseURL></Representation></AdaptationSet></Period>"
             }
             return try Support.read(Support.text(attributes, body.joined())).periods.map {
                 "\($0.start / 1_000_000)+\($0.duration.map { "\($0 / 1_000_000)" } ?? "?")"

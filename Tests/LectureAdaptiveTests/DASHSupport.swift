@@ -9,7 +9,8 @@ enum DASHSupport {
     /// A manifest with these attributes and elements.
     static func text(_ attributes: String = attributes, _ body: String) -> String {
         """
-        <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" xmlns:xlink="http://www.w3.org/1999/xlink" \(attributes)>\(body)</MPD>
+        <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" xmlns:xlink="http://www.w3.org/1999/xlink"
+         \(attributes)>\(body)</MPD>
         """
     }
 
@@ -20,8 +21,8 @@ enum DASHSupport {
         text(
             attributes,
             """
-            <Period>\(period)<AdaptationSet mimeType="video/mp4">\(set)<Representation id="r1" bandwidth="700">\(inside)\
-            </Representation></AdaptationSet></Period>
+            <Period>\(period)<AdaptationSet mimeType="video/mp4">\(set)<Representation id="r1"
+             bandwidth="700">\(inside)</Representation></AdaptationSet></Period>
             """)
     }
 

@@ -33,7 +33,8 @@ struct SegmentIndexTests {
 
     private static func ranges(_ bytes: [UInt8], at offset: UInt64 = 1000) throws -> [String] {
         try SegmentIndex(bytes, firstOffset: offset).entries.map {
-            "\($0.kind == .index ? "i" : "m")\($0.range.start)-\($0.range.end)+\($0.duration)\($0.startsWithAccessPoint ? "s" : "")"
+            "\($0.kind == .index ? "i" : "m")\($0.range.start)-\($0.range.end)+\($0.duration)"
+                + ($0.startsWithAccessPoint ? "s" : "")
         }
     }
 

@@ -45,8 +45,8 @@ package struct DASHChoice: Hashable, Sendable {
     ///
     /// - Parameter manifest: what there is.
     /// - Returns: what is fetched of each period, in their order.
-    /// - Throws: ``DASHError`` with ``DASHError/Kind/nothingFits``, with ``DASHError/Kind/limit`` for more than 64 tracks,
-    ///   or with ``DASHError/Kind/protected``, which names the systems of content protection.
+    /// - Throws: ``DASHError`` with ``DASHError/Kind/nothingFits``, with ``DASHError/Kind/limit`` for more than 64
+    ///   tracks, or with ``DASHError/Kind/protected``, which names the systems of content protection.
     package func choose(from manifest: DASHManifest) throws(DASHError) -> [DASHChosenPeriod] {
         let first = try tracks(of: manifest.periods[0])
         var chosen: [DASHChosenPeriod] = []
