@@ -41,8 +41,9 @@ struct TransferPlanTests {
     @Test func `a range has its end, its condition, and the validator it is checked against`() {
         let opening = Self.opening(first: 2, end: 4)
         let range = Self.closed(2 * Self.megabyte, 4 * Self.megabyte)
-        let asked = Expectation(
+        var asked = Expectation(
             range: range, sentIfRange: true, total: 10 * Self.megabyte, validator: opening.record.validator)
+        asked.acceptsPlaylist = true
         #expect(
             opening.plan
                 == TransferPlan(
