@@ -92,8 +92,8 @@ let package = Package(
         .target(
             name: "LectureKit",
             dependencies: [
-                "LectureFormats", "LectureModel", "LectureEngine", "LectureDownload", "LectureLicence",
-                "LectureStatistics",
+                "LectureFormats", "LectureModel", "LectureEngine", "LectureAdaptive", "LectureDownload",
+                "LectureLicence", "LectureStatistics",
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive",
             ]),
         // Players, above the product's public interface.

@@ -80,6 +80,7 @@ extension Content {
         case .queued, .stopped, .failed, .completed, .removing: break
         }
         totalBytes = progress.total ?? totalBytes
+        (committedChunks, totalChunks) = (progress.committedChunks, max(totalChunks, progress.totalChunks))
         // After a restart there are fewer than before.
         committedBytes = min(committedBytes, progress.bytes)
     }

@@ -251,7 +251,8 @@ extension SourceProbe.Answer {
     fileprivate var length: Int64? {
         get throws {
             switch self {
-            case .media(let plan): return plan.total.map { Int64(clamping: $0) }
+            // The length of a playlist is not that of its segments.
+            case .media(let plan): return plan.isPlaylist ? nil : plan.total.map { Int64(clamping: $0) }
             case .descriptor(let document):
                 guard case .file(let file) = try ContentDescriptor(document).media else { return nil }
                 return file.size.map { Int64(clamping: $0) }

@@ -252,6 +252,17 @@ extension LectureManager.Downloads {
         try await SourceLoader(core).load(url, asksForIt: asksForIt)
     }
 
+    /// What an adaptive lecture (HLS, DASH) offers, and what a request would keep of it. Its playlists are read into
+    /// memory; nothing is stored.
+    ///
+    /// - Parameter request: the URL of a playlist, with the selection.
+    /// - Returns: the outline.
+    /// - Throws: ``LectureError``: `playlistDamaged`, `streamLive`, `streamProtected`, `variantUnavailable`, or a
+    ///   transfer's or the server's code. `CancellationError` when the task is cancelled, which also ends the request.
+    public func streams(of request: DownloadRequest) async throws -> StreamOutline {
+        try await StreamOutliner(core).outline(request)
+    }
+
     /// What requests would do, without doing it: nothing is stored and nothing is downloaded.
     ///
     /// - Parameters:

@@ -176,7 +176,7 @@ actor SourceComparer: CorePart, SourceChecking {
         if let error = checks.refusal(of: origin) { throw error }
         do {
             let probe = SourceProbe(service.session, clock: clock, configuration: configuration)
-            let answer = try await probe.ask(url, headers: headers, unless: known)
+            let answer = try await probe.ask(url, headers: headers, unless: known, acceptsPlaylist: true)
             checks.answered(origin, nil)
             return answer
         } catch let error as LectureError {

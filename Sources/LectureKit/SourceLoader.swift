@@ -1,6 +1,7 @@
 import LectureCrypto
 import LectureDownload
 import LectureFiles
+import LectureFormats
 import LectureModel
 import LectureStore
 import LectureTransport
@@ -25,7 +26,8 @@ actor SourceLoader: CorePart {
         let request = DownloadRequest(url: url)
         // Invalid requests are refused before any server is asked.
         _ = try prepared(request)
-        let answer = try await SourceProbe(service.session, clock: clock, configuration: configuration).ask(url)
+        let answer = try await SourceProbe(service.session, clock: clock, configuration: configuration)
+            .ask(url, acceptsPlaylist: true)
         try Task.checkCancellation()
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try core.transaction { transaction in
@@ -41,7 +43,7 @@ actor SourceLoader: CorePart {
                 // Still its own row, so it is new and not another name of an existing lecture.
                 _ = try index.targets.setTargetState(final, .cancel, now: clock.now())
             }
-            if case .media(let plan) = answer { core.state.announced[final] = plan.total.map { Int64(clamping: $0) } }
+            if case .media(let plan) = answer, !plan.isPlaylist { core.state.announced[final] = plan.total.map { Int64(clamping: $0) } }
             guard let content = try index.contents.item(final)?.content else {
                 throw LectureError(.unknownContent, detail: final.text)
             }
@@ -85,7 +87,9 @@ actor SourceLoader: CorePart {
                 descriptor.licence, of: descriptor.facts.key ?? item.content.key, in: transaction)
             requests = descriptor.requests(expecting: item)
         case .media, .unchanged:
-            if let other = try index.contents.setFacts(item.lease, ContentFacts(), now: now) { return other }
+            var facts = ContentFacts()
+            if case .media(let plan) = answer, plan.isPlaylist { facts.type = .adaptiveDownload }
+            if let other = try index.contents.setFacts(item.lease, facts, now: now) { return other }
             requests = [item.directResource]
         }
         if try index.versions.building(item.id) == nil {
@@ -101,4 +105,9 @@ actor SourceLoader: CorePart {
         try checkOutput(of: request, source)
         return try index.requests.enqueue(request, source: source, check: .list, now: clock.now())
     }
+}
+
+extension BodyPlan {
+    /// Whether its media type is that of a playlist (HLS, DASH).
+    var isPlaylist: Bool { mediaType.flatMap { MediaType($0) }?.isPlaylist ?? false }
 }

@@ -55,10 +55,12 @@ struct SourceProbe {
     ///   - range: the requested range; nil for the whole.
     ///   - headers: request headers for its own server.
     ///   - known: with the validators of this media the request is conditional (RFC 9110 section 13.1).
+    ///   - acceptsPlaylist: whether the media may be a playlist (HLS, DASH).
     /// - Returns: what it is. The media is not read.
     /// - Throws: ``LectureError``; `CancellationError` when the task is cancelled, which also ends the request.
     func ask(
-        _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil
+        _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil,
+        acceptsPlaylist: Bool = false
     ) async throws -> Answer {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
@@ -69,40 +71,51 @@ struct SourceProbe {
         let conditions = known?.conditions ?? []
         for field in conditions { fields.append(field) }
         return try await follow(
-            text, fields, documentLimit: nil, range: range, isConditional: !conditions.isEmpty)
+            text, fields, documentLimit: nil, range: range, isConditional: !conditions.isEmpty,
+            acceptsPlaylist: acceptsPlaylist
+        ).answer
     }
 
     /// Fetches a document.
     func document(_ text: String, _ headers: [String: String], limit: Int) async throws -> [UInt8] {
+        try await documentAndPlace(text, headers, limit: limit).bytes
+    }
+
+    /// Fetches a document, and finds the URL that answered it after redirects.
+    func documentAndPlace(
+        _ text: String, _ headers: [String: String], limit: Int
+    ) async throws -> (bytes: [UInt8], url: String) {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "*/*"))
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             if SealedField.isSealed(value) { throw LectureError(.headersSealed, detail: name) }
             fields.append(try HeaderField(outgoing: name, value: value))
         }
-        switch try await follow(text, fields, documentLimit: limit) {
-        case .descriptor(let document): return document
-        case .media, .unchanged: return []
+        let (answer, url) = try await follow(text, fields, documentLimit: limit)
+        switch answer {
+        case .descriptor(let document): return (document, url)
+        case .media, .unchanged: return ([], url)
         }
     }
 
     /// Follows redirects to an answer.
     private func follow(
         _ text: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest? = nil,
-        isConditional: Bool = false
-    ) async throws -> Answer {
+        isConditional: Bool = false, acceptsPlaylist: Bool = false
+    ) async throws -> (answer: Answer, url: String) {
         var url = try CurlURL.normalise(text)
         var fields = fields
         let first = (fields: fields, origin: try Origin(url: url))
         var hops = 0
         while true {
-            let exchange = try await get(url, fields, documentLimit: documentLimit, range: range)
+            let exchange = try await get(
+                url, fields, documentLimit: documentLimit, range: range, acceptsPlaylist: acceptsPlaylist)
             let host = try Origin(url: url).host
-            if isConditional, exchange.isNotModified { return .unchanged }
+            if isConditional, exchange.isNotModified { return (.unchanged, url) }
             switch exchange.verdict {
-            case .body where documentLimit != nil: return .descriptor(try exchange.wholeDocument(host))
-            case .body(let plan), .noRanges(let plan), .empty(let plan): return .media(plan)
-            case .descriptor: return .descriptor(try exchange.wholeDocument(host))
+            case .body where documentLimit != nil: return (.descriptor(try exchange.wholeDocument(host)), url)
+            case .body(let plan), .noRanges(let plan), .empty(let plan): return (.media(plan), url)
+            case .descriptor: return (.descriptor(try exchange.wholeDocument(host)), url)
             case .redirect(let target):
                 hops += 1
                 let origin = try RedirectPolicy.follow(target, from: try Origin(url: url), hop: hops)
@@ -123,12 +136,14 @@ struct SourceProbe {
 
     /// One exchange. It belongs to its caller alone, so it ends with the caller's task.
     private func get(
-        _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?
+        _ url: String, _ fields: HeaderFields, documentLimit: Int?, range: RangeRequest?, acceptsPlaylist: Bool
     ) async throws -> Exchange {
         try Task.checkCancellation()
         let waiter = Waiter<Exchange>()
         let isGateway = (try? ContentKeys.isGatewayLink(URLParts(url))) ?? false
-        let sink = ProbeSink(documentLimit: documentLimit, isGateway: isGateway, range: range) {
+        let sink = ProbeSink(
+            documentLimit: documentLimit, isGateway: isGateway, range: range, acceptsPlaylist: acceptsPlaylist
+        ) {
             waiter.answer(Exchange(verdict: $0, outcome: $1, document: $2, isNotModified: $3))
         }
         var request = TransferRequest(id: numbers.next(), url: url, sink: sink)
@@ -155,6 +170,7 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     private let isGateway: Bool
     private var limit: Int
     private let range: RangeRequest?
+    private let acceptsPlaylist: Bool
     private var isNotModified = false
     private let done: @Sendable (ResponseVerdict?, TransferOutcome, [UInt8], Bool) -> Void
 
@@ -164,23 +180,25 @@ final class ProbeSink: TransferSink, @unchecked Sendable {
     ///   - documentLimit: accepts any body up to this length; nil accepts only a descriptor.
     ///   - isGateway: whether a gateway is asked, whose refusals have a reason.
     ///   - range: the requested range; nil for the whole.
+    ///   - acceptsPlaylist: whether the media may be a playlist (HLS, DASH).
     ///   - done: gets the result, once, and whether that is 304 (Not Modified).
     init(
-        documentLimit: Int?, isGateway: Bool = false, range: RangeRequest? = nil,
+        documentLimit: Int?, isGateway: Bool = false, range: RangeRequest? = nil, acceptsPlaylist: Bool = false,
         done: @escaping @Sendable (ResponseVerdict?, TransferOutcome, [UInt8], Bool) -> Void
     ) {
         takesAnyBody = documentLimit != nil
         self.isGateway = isGateway && documentLimit == nil
         limit = documentLimit ?? RangeSink.documentLimit
-        self.range = range
+        (self.range, self.acceptsPlaylist) = (range, acceptsPlaylist)
         self.done = done
     }
 
     func headReceived(_ head: ResponseHead) -> Bool {
         // A document may be JSON, which is no media.
         let role: ResourceRole = takesAnyBody ? .subtitle : .media
-        let judged = ResponseJudge.judge(
-            head, asked: Expectation(range: range, role: role, isFirstContact: !takesAnyBody))
+        var asked = Expectation(range: range, role: role, isFirstContact: !takesAnyBody)
+        asked.acceptsPlaylist = acceptsPlaylist
+        let judged = ResponseJudge.judge(head, asked: asked)
         verdict = judged
         isNotModified = head.status == 304
         switch judged {

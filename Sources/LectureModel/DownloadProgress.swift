@@ -30,9 +30,13 @@ public struct DownloadProgress: Sendable, Hashable {
         totalChunks = 0
     }
 
-    /// Whole percent, 0…100, rounded down; 0 while the total is unknown.
+    /// Whole percent, 0…100, rounded down; 0 while the total is unknown. The bytes of an adaptive lecture are known at
+    /// its end: until then it is the share of its chunks, at most 99.
     public var percent: Int {
-        guard let total, total > 0 else { return 0 }
+        guard let total, total > 0 else {
+            guard totalChunks > 0 else { return 0 }
+            return min(99, max(0, committedChunks) * 100 / totalChunks)
+        }
         return Int(min(100, max(0, Double(bytes) / Double(total) * 100)))
     }
 }

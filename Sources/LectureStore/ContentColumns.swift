@@ -86,7 +86,9 @@ enum ContentColumns {
         }
         content.priority = row.int(first + 13)
         content.position = row.int64(first + 14)
-        content.totalBytes = row.optionalInt64(first + 15)
+        // The length of a segment is known once it is fetched: until all are, the sum says nothing.
+        let isGrowing = content.type == .adaptiveDownload && content.state != .completed
+        content.totalBytes = isGrowing ? nil : row.optionalInt64(first + 15)
         content.committedBytes = row.int64(first + 16)
         content.totalChunks = row.int(first + 17)
         content.committedChunks = row.int(first + 18)

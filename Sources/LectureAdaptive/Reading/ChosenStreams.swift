@@ -7,6 +7,8 @@ struct ChosenStreams {
     let uris: [String]
     /// The playlist that names them, with local names.
     let local: MultivariantPlaylist
+    /// The number of the variant in the playlist, from 1.
+    let number: Int
     /// The size of the pictures.
     let resolution: PictureSize?
 
@@ -44,7 +46,7 @@ struct ChosenStreams {
             local.renditions.append(rendition)
         }
         local.variants = [variant]
-        (self.uris, self.local) = (uris, local)
+        (self.uris, self.local, number) = (uris, local, choice.index + 1)
         resolution = choice.variant.resolution
     }
 }

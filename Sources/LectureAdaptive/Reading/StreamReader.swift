@@ -7,7 +7,7 @@ import LectureFormats
 package struct StreamReader {
     private let source: StreamDocument
     private let others: [StreamDocument]
-    private let selection: StreamSelection
+    let selection: StreamSelection
 
     /// Creates a reader.
     ///
@@ -33,6 +33,11 @@ package struct StreamReader {
             return .plan(try builder.plan())
         case .multivariant(let playlist): return try reading(playlist, url, firstPosition)
         }
+    }
+
+    /// The playlist of the source.
+    func sourcePlaylist() throws(LectureError) -> Playlist {
+        try Self.playlist(source, try StreamURL(source.url), imports: [])
     }
 
     private func reading(

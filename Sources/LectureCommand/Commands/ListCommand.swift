@@ -72,13 +72,7 @@ enum ListCommand {
     static func append(_ content: Content, to rows: inout SafeRows) {
         rows.append(content.key.text)
         rows.append(state(content))
-        if content.state == .completed {
-            rows.append(percent: 100)
-        } else if let total = content.totalBytes {
-            rows.append(percent: HumanText.percent(content.committedBytes, of: total))
-        } else {
-            rows.append("")
-        }
+        if let percent = content.committedPercent { rows.append(percent: percent) } else { rows.append("") }
         rows.append(byteCount: content.totalBytes ?? content.committedBytes)
         rows.append(content.priority)
         rows.append(content.title)
@@ -87,9 +81,8 @@ enum ListCommand {
     }
 
     static func row(_ content: Content) -> [String] {
-        let done = content.totalBytes.map { "\(HumanText.percent(content.committedBytes, of: $0))%" } ?? ""
         return [
-            content.key.text, state(content), content.state == .completed ? "100%" : done,
+            content.key.text, state(content), content.committedPercent.map { "\($0)%" } ?? "",
             HumanText.byteCount(content.totalBytes ?? content.committedBytes), "\(content.priority)", content.title,
             reason(content),
         ]

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureKit
 import LectureModel
 
@@ -118,6 +119,9 @@ struct PrecachePlan {
                     case .single: reading.single.insert(planned.identity)
                     }
                     try write(planned)
+                    if case .single = group.origin, Self.isPlaylist(planned.request.url) {
+                        try await writeStreams(of: planned, manager, &totals)
+                    }
                 case .failure(let error):
                     totals.refused += 1
                     try session.report(error)
@@ -160,6 +164,28 @@ struct PrecachePlan {
             planned.kind.rawValue, size, planned.title ?? "", URLText.withoutSecrets(planned.request.url),
         ]
         try session.context.output.write(.row(columns))
+    }
+
+    /// Whether a URL names an HLS playlist or a DASH manifest.
+    private static func isPlaylist(_ url: String) -> Bool {
+        guard let name = (try? URLParts(url))?.lastPathPart.lowercased() else { return false }
+        return name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
+    }
+
+    /// What an adaptive lecture that was named on the command line offers, and what of it would be kept.
+    private func writeStreams(
+        of planned: PlannedDownload, _ manager: LectureManager, _ totals: inout PlanTotals
+    ) async throws {
+        do {
+            let outline = try await manager.downloads.streams(of: planned.request)
+            if session.wantsJSON {
+                return try session.context.output.write(machine: JSONLine.streams(outline, of: planned))
+            }
+            for line in outline.lines { try session.context.output.write(.row(["", line])) }
+        } catch let error as LectureError {
+            totals.refused += 1
+            try session.report(error)
+        }
     }
 
     /// The space that the disk, the reserve and the quota leave.

@@ -178,6 +178,36 @@ package enum JSONLine {
         }
     }
 
+    /// What an adaptive lecture offers, and what of it would be kept.
+    ///
+    /// - Parameters:
+    ///   - outline: according to its playlists.
+    ///   - planned: the lecture.
+    /// - Returns: the line.
+    package static func streams(_ outline: StreamOutline, of planned: PlannedDownload) -> String {
+        line { writer in
+            writer.member("event", "streams")
+            writer.member("url", URLText.withoutSecrets(planned.request.url))
+            writer.member("variant", outline.chosen)
+            writer.array("variants") { list in
+                for variant in outline.variants {
+                    list.object { member in
+                        member.member("number", variant.number)
+                        member.member("bandwidth", variant.bandwidth)
+                        member.member("width", variant.width)
+                        member.member("height", variant.height)
+                    }
+                }
+            }
+            writer.array("audio") { list in for language in outline.audioLanguages { list.element(language) } }
+            writer.array("subtitles") { list in for language in outline.subtitleLanguages { list.element(language) } }
+            writer.member("segments", outline.segments)
+            writer.member("files", outline.files)
+            writer.member("duration_ms", outline.duration?.milliseconds)
+            writer.member("estimated_bytes", outline.estimatedBytes)
+        }
+    }
+
     /// A lecture that would be removed.
     ///
     /// - Parameter lecture: the lecture.

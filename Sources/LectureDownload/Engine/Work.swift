@@ -157,7 +157,9 @@ struct ItemWork: Sendable {
         }
         let finished = stream.backlog?.finished.chunks ?? 0
         progress.committedChunks = resources.reduce(finished) { $0 + $1.book.committed.count }
-        progress.totalChunks = resources.reduce(finished + waitingFiles) { $0 + ($1.book.chunkCount ?? 1) }
+        progress.totalChunks = resources.reduce(finished + waitingFiles) {
+            $0 + ($1.book.chunkCount ?? ($1.record.role.isOfStream ? 1 : 0))
+        }
         return progress
     }
 
