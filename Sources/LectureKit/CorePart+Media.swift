@@ -92,8 +92,15 @@ extension CorePart {
 
     /// The state on disk of the media of a lecture that is complete, or was before its file disappeared.
     func mediaFault(of item: ItemRecord) throws -> LectureError? {
-        guard let media = try index.versions.completeVersion(item.id)?.media else { return nil }
-        return mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: item.content.key)
+        guard let version = try index.versions.completeVersion(item.id) else { return nil }
+        let (media, key) = (version.media, item.content.key)
+        if let fault = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) { return fault }
+        guard item.content.type == .adaptiveDownload else { return nil }
+        for file in try index.adaptive.kept(version.id) {
+            let file = FinalizedFile(path: file.path, fileBytes: file.fileBytes)
+            if let fault = mediaFault(file, key: key) { return fault }
+        }
+        return nil
     }
 
     /// As above, for a file.

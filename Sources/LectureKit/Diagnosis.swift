@@ -96,7 +96,9 @@ struct Situation {
         case .loading: return "Asking the server what the link leads to."
         case .downloading: return "Downloading."
         case .verifying: return "All data is downloaded; the file is being checked."
-        case .completed: return "Complete. The file is on the disk."
+        case .completed:
+            return content.type == .adaptiveDownload
+                ? "Complete. Its files are on the disk." : "Complete. The file is on the disk."
         case .stopped: return stopSentence
         case .failed: return "Failed."
         case .removing: return "Its files are being deleted."
@@ -198,6 +200,8 @@ struct Situation {
         switch content.state {
         case .loading, .downloading, .verifying: return liveHolder == nil ? Self.start : ""
         case .removing: return ""
+        case .completed where content.type == .adaptiveDownload:
+            return "'lecturectl play \(key)' plays it\(isSealed ? ", if its licence allows" : "")."
         case .completed:
             return isSealed
                 ? "'lecturectl cat \(key)' plays it, if its licence allows."
@@ -232,6 +236,14 @@ struct Situation {
                 "It was made from a file of a lost database. To name its source: "
                     + "'lecturectl precache URL --key \(content.key.text)'.")
             return notes
+        }
+        let missing = resources.filter { $0.role.isOfStream && $0.state == .failed }
+        if content.state == .completed, !missing.isEmpty {
+            let names = missing.prefix(5).map(\.name).joined(separator: ", ")
+            let all = resources.count { $0.role.isOfStream }
+            notes.append(
+                "It was accepted with gaps: \(missing.count) of \(all) files are missing: \(names)"
+                    + "\(missing.count > 5 ? ", …" : "").")
         }
         for resource in resources where resource.role == .media && resource.state != .absent {
             if !resource.acceptsRanges, resource.state != .finalized {

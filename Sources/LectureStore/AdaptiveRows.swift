@@ -138,17 +138,12 @@ package struct AdaptiveRows: AdaptiveStore {
         return (all, finished, groups.map(\.first).min() ?? 0)
     }
 
+    /// The finished files of the streams.
+    package func kept(_ version: VersionID) throws -> [ResourceRecord] { try connection.keptOfStreams(version) }
+
     /// The first of the files that could not be downloaded, and how many there are.
     package func missing(_ version: VersionID, limit: Int) throws -> (count: Int, first: [ResourceRecord]) {
-        let condition = """
-            version_id = ? AND role IN \(sql: ResourceRole.ofStreams)
-                AND state = \(sql: ResourceRecord.State.failed)
-            """
-        let count = try connection.first("SELECT count(*) FROM resource WHERE \(condition)", version) { $0.int(0) }
-        let first: [ResourceID] = try connection.query(
-            "SELECT id FROM resource WHERE \(condition) ORDER BY position LIMIT ?", version, limit
-        ) { $0.id(0) }
-        return (count ?? 0, try first.compactMap { try connection.resource($0) })
+        try connection.missingOfStreams(version, limit: limit)
     }
 
     /// Has files that could not be downloaded tried again.
@@ -195,6 +190,24 @@ package struct AdaptiveRows: AdaptiveStore {
 }
 
 extension Connection {
+    /// The finished files of a version's streams.
+    func keptOfStreams(_ version: VersionID) throws -> [ResourceRecord] {
+        try resources(of: version).filter { $0.role.isOfStream && $0.state == .finalized }
+    }
+
+    /// The first files of a version's streams that could not be downloaded, and how many there are.
+    func missingOfStreams(_ version: VersionID, limit: Int) throws -> (count: Int, first: [ResourceRecord]) {
+        let condition = """
+            version_id = ? AND role IN \(sql: ResourceRole.ofStreams)
+                AND state = \(sql: ResourceRecord.State.failed)
+            """
+        let count = try first("SELECT count(*) FROM resource WHERE \(condition)", version) { $0.int(0) }
+        let ids: [ResourceID] = try query(
+            "SELECT id FROM resource WHERE \(condition) ORDER BY position LIMIT ?", version, limit
+        ) { $0.id(0) }
+        return (count ?? 0, try ids.compactMap { try resource($0) })
+    }
+
     /// The playlists of a version, the multivariant one first.
     func playlists(of version: VersionID) throws -> [String] {
         try query("SELECT text FROM playlist WHERE version_id = ? ORDER BY position", version) { $0.text(0) }

@@ -32,6 +32,26 @@ extension ItemStep {
         item.stream.isOpen && item.runningStreamFiles < settings.connections ?? Self.filesAtOnce
     }
 
+    /// Files of a complete adaptive lecture that are gone from the disk lose their chunks, so that only they are fetched
+    /// again.
+    ///
+    /// - Returns: whether there are any.
+    func losesStreamFiles() throws -> Bool {
+        let record = item.record
+        guard record.content.type == .adaptiveDownload, !record.needsRepair,
+            let version = try index.versions.completeVersion(item.id), !version.isOutdated
+        else { return false }
+        var isAny = false
+        for file in try index.adaptive.kept(version.id) {
+            let length = step.store.files.status(path: file.path).final
+            if length ?? 0 >= file.fileBytes ?? 0, length != nil { continue }
+            let chunks = try index.resources.chunks(file.id).map(\.index)
+            try index.resources.markUncommitted(item.lease, file.id, chunks: chunks, bytes: file.total ?? 0)
+            isAny = true
+        }
+        return isAny
+    }
+
     // MARK: Playlists
 
     /// Has the playlists read once all of them have their final names.
@@ -181,7 +201,7 @@ extension ItemWork {
         let names = missing.first.map(\.name).joined(separator: ", ")
         let more = missing.count > missing.first.count ? ", …" : ""
         return LectureError(
-            .segmentsMissing, detail: record.content.key.text,
+            .segmentsMissing,
             cause: "\(missing.count) of \(backlog.count): \(names)\(more)")
     }
 

@@ -27,6 +27,8 @@ package protocol AdaptiveStore {
     func unfinished(_ version: VersionID, after position: Int, limit: Int) throws -> [ResourceRecord]
     /// What all files of the streams have, what the finished ones have, and the position of the first.
     func totals(_ version: VersionID) throws -> (all: StreamTotals, finished: StreamTotals, first: Int)
+    /// The finished files of the streams: their rows.
+    func kept(_ version: VersionID) throws -> [ResourceRecord]
     /// The first of the files that could not be downloaded, in the order of play, and how many there are.
     func missing(_ version: VersionID, limit: Int) throws -> (count: Int, first: [ResourceRecord])
     /// Has files that could not be downloaded tried again.

@@ -290,6 +290,26 @@ struct AdaptiveScenarios {
         #expect(other.requested.count { $0 == "high/8.m4s" } == 1)
     }
 
+    @Test func `of files that are gone from the disk only those come again`() throws {
+        let course = try Course(segments: 20)
+        let key = try course.scene.want(Self.master)
+        try course.scene.rest()
+        let item = try #require(try course.scene.index.contents.item(key))
+        let files = try course.scene.index.adaptive.kept(try #require(item.currentVersion))
+        let gone = try files.filter { ["8.m4s", "21.m4s"].contains($0.name) }.map { file in
+            try course.scene.disk.delete(path: file.path)
+            return file.name
+        }
+        let error = LectureError(.mediaMissing)
+        _ = try course.scene.index.versions.markMissing(item.id, error, isQueued: true, now: course.scene.world.now)
+        let before = course.requested.count
+        try course.scene.rest()
+        #expect(try course.scene.content(key)?.state == .completed)
+        #expect(gone.count == 2 && course.requested.count - before == 2, "\(course.requested.dropFirst(before))")
+        #expect(try course.hasKept(key, "high", playlist: 1) && course.hasKept(key, "ko", playlist: 2))
+        #expect(try course.scene.contradictions() == [])
+    }
+
     @Test(arguments: ["a page", "a message", "a change"])
     func `a segment that is not one is not kept`(what: String) throws {
         let course = try Course(segments: 12)
