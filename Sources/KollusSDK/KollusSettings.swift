@@ -1,5 +1,6 @@
 public import Foundation
 public import LectureKit
+public import LectureModel
 
 /// Settings that a storage on Linux needs and the iOS SDK does not have: where licences are verified, which folder has
 /// the device's key, what a download of a complete content does. Every member has a default; most applications set
@@ -35,6 +36,8 @@ public struct KollusSettings: Sendable {
     public var workerProgram: String?
     /// `updateDownloadDRMInfo(false)` renews licences that have ended or will within this time, in seconds.
     public var renewalWindow: TimeInterval = 0
+    /// Which streams of an adaptive content (HLS, DASH) are kept. Read when the storage opens.
+    public var streamSelection = StreamSelection()
     /// What a download of a complete content does.
     public var completedDownload = CompletedDownload.fails
     /// What the delegate receives for a cancel.

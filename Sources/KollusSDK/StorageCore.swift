@@ -262,6 +262,7 @@ struct StoragePlace {
         trust =
             try settings.trustDirectory.map { LicenceTrust(directory: $0) }
             ?? ApplicationKey.trust(configuration, environment: environment)
+        configuration.streamSelection = settings.streamSelection
         settings.adjust?(&configuration)
         self.configuration = configuration
     }

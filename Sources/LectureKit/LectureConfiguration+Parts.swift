@@ -22,6 +22,7 @@ extension LectureConfiguration {
         settings.stallTimeout = stallTimeout
         settings.acceptsAny = acceptsAnyMedia
         settings.trustsLength = trustsLength
+        settings.selection = streamSelection
         settings.connectionsPerHost = try Self.check(connectionsPerHost, in: 1...256, "connections per host")
         settings.quotaBytes = try quotaBytes.map { UInt64(try Self.check(Int($0), in: 0...Int.max, "quota")) }
         settings.reserveBytes = UInt64(try Self.check(Int(reserveBytes), in: 0...Int.max, "reserve"))

@@ -34,6 +34,8 @@ public struct LectureConfiguration: Sendable {
     /// Whether media may start with any bytes, and be empty. Otherwise text, pages, playlists, and what a server calls
     /// video or audio without the signature of a known format, are refused where no digest is expected.
     public var acceptsAnyMedia = false
+    /// What is kept of an adaptive lecture (HLS, DASH) whose request selects nothing.
+    public var streamSelection = StreamSelection()
     /// Whether a download that was interrupted continues when a server gives no validator for the file and no digest is
     /// expected. Then only the length is compared, and a file that changed in between may end up half old, half new.
     public var trustsLength = false

@@ -22,7 +22,8 @@ actor StreamOutliner: CorePart {
         let request = try prepared(request)
         let probe = SourceProbe(service.session, clock: clock, configuration: configuration)
         let known = try writer.requests.find(request, try source(of: request))
-        let selection = request.selection ?? known?.selection ?? StreamSelection()
+        let chosen = request.selection ?? known?.selection ?? StreamSelection()
+        let selection = chosen.isDefault ? configuration.streamSelection : chosen
         let source = try await document(request.url, request.headers, probe)
         let home = try Origin(url: request.url)
         var reader = StreamReader(source: source, others: [], selection)

@@ -89,9 +89,15 @@ struct StreamURL {
 
     /// The URL that a reference leads to.
     func resolving(_ reference: String) throws(LectureError) -> String {
-        do throws(FormatError) { return try parts.resolving(reference).text } catch {
+        let target: URLParts
+        do throws(FormatError) { target = try parts.resolving(reference) } catch {
             throw LectureError(.playlistDamaged, cause: "a reference in it is not an http or https URL")
         }
+        // As for redirects.
+        if parts.scheme == "https", target.scheme != "https" {
+            throw LectureError(.playlistDamaged, cause: "a reference in it leaves https")
+        }
+        return target.text
     }
 }
 

@@ -29,6 +29,8 @@ package struct DownloadSettings: Sendable {
     package var acceptsAny = false
     /// Whether an interrupted download continues when only the length indicates that the file is still the same.
     package var trustsLength = false
+    /// What is kept of an adaptive lecture whose request selects nothing.
+    package var selection = StreamSelection()
     /// The longest time that received bytes wait to be synced and committed.
     package var groupInterval: Duration = .milliseconds(250)
     /// How long a transfer may take for a chunk before what it has of it is stored, each time.

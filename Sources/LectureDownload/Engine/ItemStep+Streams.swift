@@ -109,7 +109,7 @@ extension ItemStep {
             StreamDocument(bytes: text, url: file.base ?? file.request.urls.first ?? item.record.content.sourceURL)
         }
         guard let source = documents.first else { throw LectureError(.playlistDamaged) }
-        let reader = StreamReader(source: source, others: Array(documents.dropFirst()), item.record.selection)
+        let reader = StreamReader(source: source, others: Array(documents.dropFirst()), item.selection(settings))
         return try reader.reading(firstPosition: item.stream.backlog?.first ?? item.nextPosition)
     }
 
@@ -168,6 +168,11 @@ extension ItemWork {
             .sorted { $0.record.position < $1.record.position }
     }
 
+    /// What is kept of its streams.
+    func selection(_ settings: DownloadSettings) -> StreamSelection {
+        record.selection.isDefault ? settings.selection : record.selection
+    }
+
     /// The position after those in memory.
     fileprivate var nextPosition: Int { (resources.map(\.record.position).max() ?? -1) + 1 }
 
@@ -194,8 +199,8 @@ extension ItemWork {
     }
 
     /// What keeps it from being complete: files that their servers do not have.
-    func missingFiles(_ step: Step<DownloadMachine>) throws -> LectureError? {
-        guard let backlog = stream.backlog, !record.selection.allowsGaps, let version else { return nil }
+    func missingFiles(_ settings: DownloadSettings, _ step: Step<DownloadMachine>) throws -> LectureError? {
+        guard let backlog = stream.backlog, !selection(settings).allowsGaps, let version else { return nil }
         let missing = try step.store.index.adaptive.missing(version, limit: Self.namedFiles)
         guard missing.count > 0 else { return nil }
         let names = missing.first.map(\.name).joined(separator: ", ")
