@@ -94,7 +94,7 @@ let package = Package(
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureEngine", "LectureAdaptive", "LectureDownload",
                 "LectureLicence", "LectureStatistics",
-                "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive",
+                "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive", "LectureXML",
             ]),
         // Players, above the product's public interface.
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "CMpv"]),
@@ -154,7 +154,7 @@ let package = Package(
             name: "LectureSimulation",
             dependencies: [
                 "LectureDownload", "LectureLicence", "LectureStatistics", "LectureEngine", "LectureStore",
-                "LectureSQLite", "LectureCrypto", "LectureFormats", "LectureModel", "LectureTestSupport",
+                "LectureSQLite", "LectureCrypto", "LectureFormats", "LectureModel", "LectureXML", "LectureTestSupport",
             ], path: "Tests/LectureSimulation"),
         .executableTarget(
             name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],

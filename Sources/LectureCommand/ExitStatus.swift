@@ -108,7 +108,8 @@ package enum ExitStatus: Sendable, Equatable {
             .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
-            .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing:
+            .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
+            .manifestReaderMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done

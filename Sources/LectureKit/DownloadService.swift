@@ -5,6 +5,7 @@ import LectureFiles
 import LectureLicence
 import LectureModel
 import LectureStore
+import LectureXML
 
 /// The active part of downloading: the engine with its ports, and the callers waiting for it to become idle.
 ///
@@ -47,7 +48,7 @@ final class DownloadService: LoopService, @unchecked Sendable {
         let (session, inbox): (StoreSession, Inbox<EngineEvent>) = (host.session, host.inbox())
         run = try index.owners.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
         let ports = DownloadEngine.Ports(
-            transport: session.transport, files: files, digests: digests, clock: host.clock,
+            transport: session.transport, files: files, digests: digests, xml: LibXMLReader(), clock: host.clock,
             offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
             licensing: licensing, seals: seals)

@@ -4,6 +4,7 @@ import LectureFormats
 import LectureModel
 import LectureStore
 import LectureTransport
+import LectureXML
 
 /// Reads the playlists of an adaptive lecture into memory, to show what a request would keep. An actor on the core queue.
 actor StreamOutliner: CorePart {
@@ -47,6 +48,6 @@ actor StreamOutliner: CorePart {
         _ url: String, _ headers: [String: String], _ probe: SourceProbe
     ) async throws -> StreamDocument {
         let (bytes, final) = try await probe.documentAndPlace(url, headers, limit: Self.limit)
-        return StreamDocument(bytes: bytes, url: final)
+        return StreamDocument(text: try StreamText(bytes, xml: LibXMLReader()), url: final)
     }
 }

@@ -33,9 +33,15 @@ extension LectureError.Code {
         -20275, "stream_key", "a key of the lecture is not usable",
         "Report this to the provider.",
         reason: "A key of AES-128 has 16 bytes; its server sent something else.")
+    /// Nothing reads XML on this machine.
+    public static let manifestReaderMissing = Self(
+        -20278, "manifest_reader_missing", "this machine cannot read DASH manifests",
+        "Install the package libxml2 ('apt-get install libxml2'), and run the command again.",
+        reason: "A DASH manifest is XML; libxml2 reads it, and is opened when the first one is read.")
 
     /// Those of adaptive lectures.
     static let adaptive: [Self] = [
         .playlistDamaged, .streamProtected, .streamLive, .variantUnavailable, .segmentsMissing, .streamKey,
+        .manifestReaderMissing,
     ]
 }

@@ -146,6 +146,18 @@ package struct AdaptiveRows: AdaptiveStore {
         try connection.missingOfStreams(version, limit: limit)
     }
 
+    /// The files of the streams that have one of these names, in the order of play. One look over the version.
+    package func files(_ version: VersionID, named names: Set<String>) throws -> [ResourceRecord] {
+        guard !names.isEmpty else { return [] }
+        let found: [(id: ResourceID, name: String)] = try connection.query(
+            """
+            SELECT id, name FROM resource WHERE version_id = ? AND role IN \(sql: ResourceRole.ofStreams)
+            ORDER BY position
+            """, version
+        ) { ($0.id(0), $0.text(1)) }
+        return try found.filter { names.contains($0.name) }.compactMap { try connection.resource($0.id) }
+    }
+
     /// Has files that could not be downloaded tried again.
     package func retryMissing(_ lease: ContentLease, _ version: VersionID) throws {
         try connection.atomically {

@@ -9,7 +9,7 @@ enum BuiltModules {
         let root = Places.repository()
         // The module maps of the built modules: those of the C libraries, and the generated one.
         return ["-I", "\(products)/Modules", "-Xcc", "-fmodule-map-file=\(products)/CSystem.build/module.modulemap"]
-            + ["CSQLite", "CCurl", "COpenSSL", "CArchive", "CMpv", "CMicroHTTPDTypes"].flatMap { name in
+            + ["CSQLite", "CCurl", "COpenSSL", "CArchive", "CXML2", "CMpv", "CMicroHTTPDTypes"].flatMap { name in
                 ["-Xcc", "-fmodule-map-file=\(root)/Sources/\(name)/module.modulemap"]
             }
     }

@@ -72,7 +72,7 @@ struct DASHChoiceTests {
         let refused: [(change: (inout AdaptiveLimits) -> Void, words: String)] = [
             ({ $0.maxHeight = 100 }, "[360, 720, 1080]"), ({ $0.maxBandwidth = 300 }, "beside 128"),
             ({ $0.maxHeight = -1 }, ""),
-            ({ $0.variant = .index(4) }, "there are 4"), ({ $0.variant = .index(-1) }, ""),
+            ({ $0.variant = .index(4) }, "no variant 5 of 4"), ({ $0.variant = .index(-1) }, ""),
             ({ $0.audio = .ranges(["fr"]) }, "'ko', 'en', 'en-GB'"),
         ]
         for (change, words) in refused {

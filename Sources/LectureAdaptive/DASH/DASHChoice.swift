@@ -172,7 +172,7 @@ package struct DASHChoice: Hashable, Sendable {
         let usable = try Self.usable(tracks)
         if case .index(let index) = limits.variant {
             guard usable.indices.contains(index) else {
-                throw DASHError(.nothingFits, "there is no quality \(index); there are \(usable.count), counted from 0")
+                throw DASHError(.nothingFits, "there is no variant \(index + 1) of \(usable.count)")
             }
             return DASHChosenTrack(usable[index].track, usable[index].representation)
         }

@@ -98,6 +98,8 @@ package struct DASHRepresentation: Hashable, Sendable {
         package let height: UInt64?
         /// Samples of sound in a second, nil when it is not named; the first of a range.
         package let samplingRate: UInt64?
+        /// Pictures in 1,000 seconds, rounded; nil when it is not named.
+        package let frameRate: UInt64?
     }
 
     /// Its id, unique in its period; nil when it has none.

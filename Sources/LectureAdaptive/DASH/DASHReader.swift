@@ -178,7 +178,8 @@ struct DASHReader {
         if let rate, case .value(let value) = FieldText.decimal(rate) { samplingRate = value }
         return DASHRepresentation.Format(
             mimeType: FieldText.lowercased(FieldText.trimmed(type)), codecs: element["codecs"] ?? set["codecs"] ?? "",
-            width: try number("width"), height: try number("height"), samplingRate: samplingRate)
+            width: try number("width"), height: try number("height"), samplingRate: samplingRate,
+            frameRate: (element["frameRate"] ?? set["frameRate"]).flatMap { DASHText.frameRate($0) })
     }
 
     /// The systems of an element, each once; a few are enough to refuse it.

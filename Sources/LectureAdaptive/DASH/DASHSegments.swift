@@ -52,6 +52,8 @@ package struct DASHSegments: Hashable, Sendable {
     /// Whether the number of segments was computed from the period's duration, which manifests round up: then the last
     /// one may not exist.
     package let isCountComputed: Bool
+    /// Whether one duration is named for all segments, so that the last one may be shorter.
+    package let isDurationNominal: Bool
     /// Units of a second in which times and durations are.
     package let timescale: UInt64
     /// The media time at which the period starts, in units of the timescale.
@@ -72,6 +74,7 @@ package struct DASHSegments: Hashable, Sendable {
         timescale = timing.timescale
         presentationTimeOffset = timing.offset
         isCountComputed = timing.isComputed
+        isDurationNominal = timing.isNominal
         let total = timing.runs.last.map { $0.first + $0.count } ?? 0
         guard total > 0, total <= DASHBounds.segments else {
             throw DASHError(.invalid, "a representation has no segments")

@@ -104,6 +104,23 @@ enum DASHText {
         return (whole * 1_000_000 + millionths, false)
     }
 
+    /// A frame rate, `25` or `30000/1001` (ISO/IEC 23009-1 section 5.3.7.2).
+    ///
+    /// - Parameter text: the value.
+    /// - Returns: pictures in 1,000 seconds, rounded; nil for another form, 0, and above a million pictures a second.
+    static func frameRate(_ text: String) -> UInt64? {
+        let parts = trimmed(text).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, case .value(let frames) = FieldText.decimal(first) else { return nil }
+        var seconds: UInt64 = 1
+        if parts.count == 2 {
+            guard case .value(let value) = FieldText.decimal(parts[1]) else { return nil }
+            seconds = value
+        }
+        guard (1...1_000_000_000).contains(frames), (1...1_000_000).contains(seconds) else { return nil }
+        let rate = (frames * 1_000 + seconds / 2) / seconds
+        return (1...1_000_000_000).contains(rate) ? rate : nil
+    }
+
     /// A range of bytes of an attribute, `first-last` with both included (ISO/IEC 23009-1 section 5.3.9.2.2).
     ///
     /// - Returns: the range, nil when there is no attribute.
@@ -127,6 +144,11 @@ enum DASHTime {
     /// Microseconds in units of a timescale, rounded up; nil when they do not fit.
     static func ticks(_ microseconds: UInt64, timescale: UInt64) -> UInt64? {
         converted(microseconds, from: 1_000_000, to: timescale, roundsUp: true)
+    }
+
+    /// A time in nanoseconds, rounded down; nil when it does not fit.
+    static func nanoseconds(_ ticks: UInt64, timescale: UInt64) -> Int64? {
+        converted(ticks, from: timescale, to: 1_000_000_000, roundsUp: false).flatMap { Int64(exactly: $0) }
     }
 
     private static func converted(_ value: UInt64, from: UInt64, to: UInt64, roundsUp: Bool) -> UInt64? {

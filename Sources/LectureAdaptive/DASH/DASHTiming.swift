@@ -81,6 +81,8 @@ struct DASHTiming {
     let offset: UInt64
     /// Whether the number of segments comes from the period's duration alone.
     private(set) var isComputed = false
+    /// Whether one duration is named for all segments, so that the last one may be shorter.
+    private(set) var isNominal = false
 
     /// A single segment, the whole period.
     init(period: UInt64?) {
@@ -131,6 +133,7 @@ struct DASHTiming {
             count = max(1, ticks / duration + (ticks.isMultiple(of: duration) ? 0 : 1))
             isComputed = true
         }
+        isNominal = true
         try append(number: start, time: offset, duration: duration, count: count ?? 1)
     }
 

@@ -1,3 +1,4 @@
+import LectureFormats
 package import LectureModel
 
 extension StreamReader {
@@ -11,6 +12,7 @@ extension StreamReader {
         outline.files = plan.requests.count
         outline.segments = plan.requests.count { $0.role == .segment }
         outline.duration = plan.facts.duration
+        if case .manifest(let root) = source.text { return try manifestOutline(root, plan, outline) }
         guard case .multivariant(let playlist) = try sourcePlaylist() else { return outline }
         let chosen = try ChosenStreams(of: playlist, selection)
         outline.variants = playlist.variants.enumerated().map { place, variant in
@@ -24,11 +26,54 @@ extension StreamReader {
         let variant = playlist.variants[chosen.number - 1]
         outline.audioLanguages = playlist.languages(.audio, variant.audioGroup)
         outline.subtitleLanguages = playlist.languages(.subtitles, variant.subtitlesGroup)
-        if let rate = variant.averageBandwidth ?? variant.bandwidth, let duration = plan.facts.duration {
-            let (bits, overflow) = rate.multipliedReportingOverflow(by: duration.milliseconds / 8000)
-            outline.estimatedBytes = overflow ? nil : bits
-        }
+        outline.estimatedBytes = Self.bytes(variant.averageBandwidth ?? variant.bandwidth, plan.facts.duration)
         return outline
+    }
+
+    /// The same of a DASH manifest: the representations of its first period. The numbers are those of the choice.
+    private func manifestOutline(
+        _ root: XMLElement, _ plan: StreamPlan, _ outline: StreamOutline
+    ) throws(LectureError) -> StreamOutline {
+        var outline = outline
+        let tracks: [DASHTrack]
+        do throws(DASHError) { tracks = try DASHManifest(root, url: source.url).periods.first?.tracks ?? [] } catch {
+            throw LectureError(error)
+        }
+        let pictures = tracks.filter { $0.kind == .video }
+        let offered = (pictures.isEmpty ? tracks.filter { $0.kind == .audio } : pictures).flatMap(\.representations)
+        outline.variants = offered.enumerated().map { place, representation in
+            var known = StreamOutline.Variant(number: place + 1)
+            known.bandwidth = representation.bandwidth > 0 ? Int(clamping: representation.bandwidth) : nil
+            known.width = representation.format.width.map { Int(clamping: $0) }
+            known.height = representation.format.height.map { Int(clamping: $0) }
+            return known
+        }
+        outline.audioLanguages = Self.languages(tracks, .audio)
+        outline.subtitleLanguages = Self.languages(tracks, .subtitles)
+        guard case .multivariant(let local)? = plan.playlists.first.flatMap(Self.local) else { return outline }
+        let kept = local.variants.first
+        outline.chosen = outline.variants.first {
+            $0.height == kept?.resolution.map { Int(clamping: $0.height) }
+                && (kept?.bandwidth ?? 0) >= Int64($0.bandwidth ?? 0)
+        }?.number
+        outline.estimatedBytes = Self.bytes(kept?.averageBandwidth ?? kept?.bandwidth, plan.facts.duration)
+        return outline
+    }
+
+    private static func local(_ text: String) -> Playlist? { try? PlaylistReader.playlist(Array(text.utf8)) }
+
+    private static func languages(_ tracks: [DASHTrack], _ kind: DASHTrack.Kind) -> [String] {
+        var languages: [String] = []
+        for track in tracks where track.kind == kind && !languages.contains(track.language ?? "und") {
+            languages.append(track.language ?? "und")
+        }
+        return languages
+    }
+
+    private static func bytes(_ rate: Int64?, _ duration: Duration?) -> Int64? {
+        guard let rate, let duration else { return nil }
+        let (bits, overflow) = rate.multipliedReportingOverflow(by: duration.milliseconds / 8000)
+        return overflow ? nil : bits
     }
 }
 

@@ -2,17 +2,17 @@ package import LectureModel
 
 /// A playlist or manifest that was received.
 package struct StreamDocument: Sendable {
-    /// Its bytes.
-    package var bytes: [UInt8]
+    /// Its text.
+    package var text: StreamText
     /// The URL that answered it: its references are relative to this.
     package var url: String
 
     /// Creates a document.
     ///
     /// - Parameters:
-    ///   - bytes: its bytes.
+    ///   - text: its text.
     ///   - url: the URL that answered it.
-    package init(bytes: [UInt8], url: String) { (self.bytes, self.url) = (bytes, url) }
+    package init(text: StreamText, url: String) { (self.text, self.url) = (text, url) }
 }
 
 /// What follows from the playlists that were received.
@@ -34,6 +34,15 @@ package struct StreamPlan: Sendable, Equatable {
 
     /// Creates an empty plan.
     package init() {}
+
+    /// Whether stored playlists are those of this plan. One that its files have completed cannot be compared.
+    ///
+    /// - Parameter stored: the playlists.
+    /// - Returns: true for the same playlists.
+    package func matches(_ stored: [String]) -> Bool {
+        stored.count == playlists.count
+            && zip(stored, playlists).allSatisfy { $0 == $1 || StreamNote.all(in: $0).contains(.closed) }
+    }
 
     package static func == (left: Self, right: Self) -> Bool {
         left.requests == right.requests && left.playlists == right.playlists

@@ -5,8 +5,7 @@ import LectureModel
 struct StreamPlanBuilder {
     /// One media playlist.
     private struct Track {
-        let playlist: MediaPlaylist
-        let url: StreamURL
+        let source: StreamTrack
         /// The next segment.
         var next = 0
         /// When it starts, in nanoseconds.
@@ -16,7 +15,14 @@ struct StreamPlanBuilder {
         var maps: [Int: String] = [:]
         var keys: [Int: String] = [:]
 
-        var isAtEnd: Bool { next >= playlist.segments.count }
+        var playlist: MediaPlaylist { source.playlist }
+        var isAtEnd: Bool { next >= source.playlist.segments.count }
+
+        /// What is not known of its playlist before its files are there.
+        var notes: [StreamNote] {
+            source.indexes.sorted { $0.key < $1.key }.map { .index(file: segments[$0.key], range: $0.value) }
+                + source.optional.map { .optional(file: segments[$0]) }
+        }
     }
 
     private var tracks: [Track] = []
@@ -41,24 +47,31 @@ struct StreamPlanBuilder {
                 throw LectureError(.playlistDamaged, cause: "an encrypted initialisation section has no IV")
             }
         }
-        tracks.append(Track(playlist: playlist, url: url))
+        add(StreamTrack(playlist, url))
     }
+
+    /// Adds a playlist that needs no check.
+    mutating func add(_ track: StreamTrack) { tracks.append(Track(source: track)) }
 
     /// Makes the plan of a lecture with one playlist, or of the chosen streams.
     ///
-    /// - Parameter chosen: whose playlists were added, in its order; nil for one playlist alone.
+    /// - Parameters:
+    ///   - local: the multivariant playlist that names those that were added, in its order; nil for one playlist alone.
+    ///   - resolution: the size of the pictures.
     /// - Returns: the plan.
     /// - Throws: ``LectureError`` with `playlistDamaged`.
-    mutating func plan(_ chosen: ChosenStreams? = nil) throws(LectureError) -> StreamPlan {
+    mutating func plan(
+        _ local: MultivariantPlaylist? = nil, resolution: PictureSize? = nil
+    ) throws(LectureError) -> StreamPlan {
         while let track = nextTrack { try addSegment(of: track) }
         var plan = StreamPlan()
         plan.requests = requests
-        if let chosen { plan.playlists.append(try Self.text(.multivariant(chosen.local))) }
+        if let local { plan.playlists.append(try Self.text(.multivariant(local))) }
         for track in tracks { plan.playlists.append(try Self.text(of: track)) }
         plan.facts.type = .adaptiveDownload
         plan.facts.duration = tracks.map(\.playlist.totalDuration).max()
-        plan.facts.width = chosen?.resolution.map { Int(clamping: $0.width) }
-        plan.facts.height = chosen?.resolution.map { Int(clamping: $0.height) }
+        plan.facts.width = resolution.map { Int(clamping: $0.width) }
+        plan.facts.height = resolution.map { Int(clamping: $0.height) }
         return plan
     }
 
@@ -68,7 +81,7 @@ struct StreamPlanBuilder {
     }
 
     private mutating func addSegment(of index: Int) throws(LectureError) {
-        let (playlist, url) = (tracks[index].playlist, tracks[index].url)
+        let (playlist, url) = (tracks[index].playlist, tracks[index].source.url)
         let segment = playlist.segments[tracks[index].next]
         if let map = segment.map {
             if let set = playlist.maps[map].keySet { try addKeys(set, of: index) }
@@ -78,7 +91,7 @@ struct StreamPlanBuilder {
             }
         }
         if let set = segment.keySet { try addKeys(set, of: index) }
-        let standard = segment.map == nil ? "ts" : "m4s"
+        let standard = tracks[index].source.suffix ?? (segment.map == nil ? "ts" : "m4s")
         let name =
             segment.isGap
             ? "gap.\(standard)"
@@ -93,15 +106,15 @@ struct StreamPlanBuilder {
     private mutating func addKeys(_ set: Int, of index: Int) throws(LectureError) {
         guard tracks[index].keys[set] == nil, let key = tracks[index].playlist.keySets[set].first else { return }
         guard let uri = key.uri else { throw LectureError(.playlistDamaged, cause: "a key has no URI") }
-        tracks[index].keys[set] = try file(uri, tracks[index].url, .key, standard: "key", isShared: true)
+        tracks[index].keys[set] = try file(uri, tracks[index].source.url, .key, standard: "key", isShared: true)
     }
 
-    /// Adds a file once; a range of it is served from the whole.
+    /// Adds a file once; a range of it is served from the whole, and the whole is what a range was served from.
     private mutating func file(
         _ uri: String, _ base: StreamURL, _ role: ResourceRole, standard: String, isShared: Bool
     ) throws(LectureError) -> String {
         let url = try base.resolving(uri)
-        if isShared, let name = shared[url] { return name }
+        if let name = shared[url] { return name }
         let name =
             role == .key
             ? "\(position).key" : StreamFileName.name(position, url: url, standard: standard)
@@ -114,7 +127,7 @@ struct StreamPlanBuilder {
     }
 
     private static func text(of track: Track) throws(LectureError) -> String {
-        try text(.media(track.playlist)) { name, uri in
+        let playlist = try text(.media(track.playlist)) { name, uri in
             switch name {
             case .segment(let index): track.segments[index]
             case .map(let index): track.maps[index] ?? uri
@@ -122,6 +135,7 @@ struct StreamPlanBuilder {
             case .variant, .iFrameVariant, .rendition, .sessionKey, .sessionData: uri
             }
         }
+        return playlist + track.notes.map(\.line).joined()
     }
 
     private static func text(

@@ -1,18 +1,18 @@
-package import LectureModel
 import LectureFormats
+package import LectureModel
 
-/// Decides which files an adaptive lecture needs, from its playlists alone.
+/// Decides which files an adaptive lecture needs, from its playlists or its manifest alone.
 ///
 /// Called with the source's playlist, and again when those that it asks for were received: it keeps nothing between.
 package struct StreamReader {
-    private let source: StreamDocument
+    let source: StreamDocument
     private let others: [StreamDocument]
     let selection: StreamSelection
 
     /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - source: the playlist of the source.
+    ///   - source: the playlist or the manifest of the source.
     ///   - others: those that it asked for, in that order; empty at first.
     ///   - selection: what is kept.
     package init(source: StreamDocument, others: [StreamDocument], _ selection: StreamSelection) {
@@ -23,8 +23,15 @@ package struct StreamReader {
     ///
     /// - Parameter firstPosition: of the first file that the plan names.
     /// - Returns: what is needed, or the plan.
-    /// - Throws: ``LectureError`` with `playlistDamaged`, `streamLive`, `streamProtected` or `variantUnavailable`.
+    /// - Throws: ``LectureError`` with `playlistDamaged`, `playlistUnsupported`, `streamLive`, `streamProtected` or
+    ///   `variantUnavailable`.
     package func reading(firstPosition: Int) throws(LectureError) -> StreamReading {
+        if case .manifest(let root) = source.text {
+            let streams = try DASHStreams(root, url: source.url, selection)
+            var builder = StreamPlanBuilder(firstPosition: firstPosition)
+            for track in streams.tracks { builder.add(track) }
+            return .plan(try builder.plan(streams.local, resolution: streams.resolution))
+        }
         let url = try StreamURL(source.url)
         switch try Self.playlist(source, url, imports: []) {
         case .media(let playlist):
@@ -61,14 +68,17 @@ package struct StreamReader {
             }
             try builder.add(media, url)
         }
-        return .plan(try builder.plan(chosen))
+        return .plan(try builder.plan(chosen.local, resolution: chosen.resolution))
     }
 
     private static func playlist(
         _ document: StreamDocument, _ url: StreamURL, imports: [PlaylistDefinition]
     ) throws(LectureError) -> Playlist {
+        guard case .playlist(let bytes) = document.text else {
+            throw LectureError(.playlistDamaged, cause: "a playlist names an XML document as one")
+        }
         do throws(PlaylistError) {
-            return try PlaylistReader.playlist(document.bytes, imports: imports, query: url.query)
+            return try PlaylistReader.playlist(bytes, imports: imports, query: url.query)
         } catch {
             throw LectureError(
                 .playlistDamaged, cause: error.line > 0 ? "line \(error.line): \(error.reason)" : error.reason)

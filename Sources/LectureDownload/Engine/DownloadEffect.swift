@@ -1,3 +1,4 @@
+package import LectureAdaptive
 package import LectureModel
 
 /// What a step of the engine asks of the world outside the store, as a value. Performed after the commit of the step
@@ -15,6 +16,8 @@ package enum DownloadEffect: Sendable, Equatable {
     case check(PartToken, PartCheck)
     /// Reads whole files that have their final names; ``EngineEvent/documentsRead(_:_:)`` follows.
     case readDocuments(ContentID, [DocumentRead])
+    /// Reads the segment indexes in files that have their final names; ``EngineEvent/indexesRead(_:_:_:)`` follows.
+    case readIndexes(ContentID, VersionID, [IndexRead])
     /// Asks the licence server; ``EngineEvent/granted(_:_:)`` follows.
     case requestGrant(ContentID, key: ContentKey)
     /// Asks the application for new URLs; ``EngineEvent/resolved(_:urls:_:)`` follows.
@@ -97,7 +100,7 @@ package struct DocumentRead: Sendable, Equatable {
     /// - Throws: ``LectureError`` with `damaged` for bytes that do not match their proof, or that of the disk.
     fileprivate func bytes(from files: any PartFiles) throws(LectureError) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(clamping: total))
+        bytes.reserveCapacity(proofs.reduce(0) { $0 + grid.range(of: $1.index, total: total).count })
         for proof in proofs {
             let chunk = try files.read(
                 path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
@@ -105,6 +108,38 @@ package struct DocumentRead: Sendable, Equatable {
             bytes += chunk
         }
         return bytes
+    }
+}
+
+/// A segment index in a finished file, read from the chunks that have it, each against its proof.
+package struct IndexRead: Sendable, Equatable {
+    /// The index.
+    package var index: OpenPlaylists.Index
+    /// The file, with the chunks that have the index.
+    package var file: DocumentRead
+
+    /// Describes an index; nil when it is not within the file.
+    init?(
+        _ index: OpenPlaylists.Index, of record: ResourceRecord, _ cipher: (any ContentCipher)?,
+        proofs: [WrittenChunk]
+    ) {
+        guard let total = record.total, index.range.end <= total else { return nil }
+        let needed = proofs.filter { proof in
+            let chunk = record.grid.range(of: proof.index, total: total)
+            return chunk.lowerBound < index.range.end && chunk.upperBound > index.range.start
+        }
+        (self.index, file) = (index, DocumentRead(of: record, cipher, proofs: needed))
+    }
+
+    /// Reads it.
+    ///
+    /// - Parameter files: the disk.
+    /// - Returns: its bytes; nil when they are damaged or cannot be read.
+    fileprivate func bytes(from files: any PartFiles) -> OpenPlaylists.IndexBytes? {
+        guard let first = file.proofs.first, let bytes = try? file.bytes(from: files) else { return nil }
+        let start = file.grid.range(of: first.index, total: file.total).lowerBound
+        let part = bytes.dropFirst(Int(clamping: index.range.start - start)).prefix(Int(clamping: index.range.count))
+        return OpenPlaylists.IndexBytes(bytes: Array(part), total: file.total)
     }
 }
 
@@ -128,6 +163,7 @@ extension DownloadEffect: CustomStringConvertible {
         case .part(let part, let command): "part \(part.token.value): \(command)"
         case .check(let token, let check): "part \(token.value): check \(check.proofs.count) chunks"
         case .readDocuments(let content, let reads): "read \(reads.count) playlists of \(content.value)"
+        case .readIndexes(let content, _, let reads): "read \(reads.count) segment indexes of \(content.value)"
         case .requestGrant(let content, _): "request the grant of \(content.value)"
         case .resolve(let content, _, _): "resolve \(content.value)"
         case .list: "list the files"
@@ -160,6 +196,7 @@ extension DownloadEngine {
         case .part(let part, let command): part.file.perform(command)
         case .check(let token, let check): perform(check, of: token)
         case .readDocuments(let content, let reads): read(reads, of: content)
+        case .readIndexes(let content, let version, let reads): read(reads, of: content, version)
         case .requestGrant(let content, let key): ports.licensing.requestGrant(content, key: key)
         case .resolve(let content, let key, let sourceURL):
             ports.resolver.resolve(content, key: key, sourceURL: sourceURL)
@@ -183,14 +220,22 @@ extension DownloadEngine {
     }
 
     private func read(_ reads: [DocumentRead], of content: ContentID) {
-        ports.offload.run { [files = ports.files] in
+        ports.offload.run { [files = ports.files, xml = ports.xml] in
             do throws(LectureError) {
-                var texts: [[UInt8]] = []
-                for read in reads { texts.append(try read.bytes(from: files)) }
+                var texts: [StreamText] = []
+                for read in reads { texts.append(try StreamText(try read.bytes(from: files), xml: xml)) }
                 return .documentsRead(content, .success(texts))
             } catch {
                 return .documentsRead(content, .failure(error))
             }
+        }
+    }
+
+    private func read(_ reads: [IndexRead], of content: ContentID, _ version: VersionID) {
+        ports.offload.run { [files = ports.files] in
+            var found: [String: OpenPlaylists.IndexBytes] = [:]
+            for read in reads { found[read.index.file] = read.bytes(from: files) }
+            return .indexesRead(content, version, found)
         }
     }
 

@@ -18,6 +18,8 @@ package final class DownloadEngine {
         package var files: any PartFiles
         /// Makes proofs and digests.
         package var digests: any DigestMaker
+        /// Reads the manifests of adaptive lectures.
+        package var xml: any XMLReading
         /// The local time of the timetable.
         package var clock: any LectureClock
         /// Runs blocking work away from the engine.
@@ -31,13 +33,14 @@ package final class DownloadEngine {
 
         /// Collects the ports.
         package init(
-            transport: any Transport, files: any PartFiles, digests: any DigestMaker,
+            transport: any Transport, files: any PartFiles, digests: any DigestMaker, xml: any XMLReading,
             clock: any LectureClock, offload: any WorkOffload, resolver: any URLResolver,
             licensing: any DownloadLicensing, seals: any ContentSealing
         ) {
             self.transport = transport
             self.files = files
             self.digests = digests
+            self.xml = xml
             self.clock = clock
             self.offload = offload
             self.resolver = resolver

@@ -100,6 +100,8 @@ package struct DownloadMachine: StateMachine {
             try withItem(content, &step) { try $0.resolved(urls: urls, error) }
         case .documentsRead(let content, let outcome):
             try withItem(content, &step) { try $0.playlistsCame(outcome) }
+        case .indexesRead(let content, let version, let indexes):
+            try withItem(content, &step) { try $0.indexesCame(indexes, of: version) }
         case .granted(let content, let outcome): try withItem(content, &step) { try $0.grantCame(outcome) }
         case .targetsChanged, .configured, .publish: accept(event)
         }
@@ -113,7 +115,8 @@ package struct DownloadMachine: StateMachine {
             shared.configure(settings)
             rate.forget()
         case .publish(let content): shared.files.wanted.insert(content)
-        case .head, .recognised, .ended, .part, .checked, .documentsRead, .listed, .deleted, .published, .resolved,
+        case .head, .recognised, .ended, .part, .checked, .documentsRead, .indexesRead, .listed, .deleted, .published,
+            .resolved,
             .granted:
             break
         }
@@ -186,7 +189,8 @@ package struct DownloadMachine: StateMachine {
             switch event {
             case .ended(let id, let report): _ = shared.ended(id, report, at: boot)
             case .part(let token, .closed): shared.parts[token] = nil
-            case .head, .recognised, .part, .checked, .documentsRead, .listed, .deleted, .published, .resolved, .granted:
+            case .head, .recognised, .part, .checked, .documentsRead, .indexesRead, .listed, .deleted, .published,
+                .resolved, .granted:
                 break
             case .targetsChanged, .configured, .publish: accept(event)
             }

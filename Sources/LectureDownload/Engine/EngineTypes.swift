@@ -1,3 +1,4 @@
+package import LectureAdaptive
 import LectureEngine
 package import LectureModel
 
@@ -90,7 +91,9 @@ package enum EngineEvent: Sendable {
     /// Chunks of a part file were checked against their proofs.
     case checked(PartToken, damaged: [Int], LectureError?)
     /// The playlists of a lecture were read from the disk, in the order of the request, or could not be.
-    case documentsRead(ContentID, Result<[[UInt8]], LectureError>)
+    case documentsRead(ContentID, Result<[StreamText], LectureError>)
+    /// The segment indexes of a version were read from its files, as far as they could be, by the names of the files.
+    case indexesRead(ContentID, VersionID, [String: OpenPlaylists.IndexBytes])
     /// The files below the store's media directory.
     case listed([String])
     /// Files of a lecture or of a version were deleted, or could not be.

@@ -85,7 +85,7 @@ extension ItemStep {
     }
 
     /// The playlists were read from the disk, in their order.
-    mutating func playlistsCame(_ outcome: Result<[[UInt8]], LectureError>) throws {
+    mutating func playlistsCame(_ outcome: Result<[StreamText], LectureError>) throws {
         guard item.stream.isReading, !item.isEnding, let version = item.version else { return }
         item.stream.isReading = false
         let reading: StreamReading
@@ -104,9 +104,9 @@ extension ItemStep {
         }
     }
 
-    private func read(_ texts: [[UInt8]]) throws(LectureError) -> StreamReading {
+    private func read(_ texts: [StreamText]) throws(LectureError) -> StreamReading {
         let documents = zip(item.playlists, texts).map { file, text in
-            StreamDocument(bytes: text, url: file.base ?? file.request.urls.first ?? item.record.content.sourceURL)
+            StreamDocument(text: text, url: file.base ?? file.request.urls.first ?? item.record.content.sourceURL)
         }
         guard let source = documents.first else { throw LectureError(.playlistDamaged) }
         let reader = StreamReader(source: source, others: Array(documents.dropFirst()), item.selection(settings))
@@ -118,7 +118,7 @@ extension ItemStep {
         if item.stream.isRenewing {
             let stored = try index.adaptive.playlists(version)
             let outcome =
-                stored == plan.playlists
+                plan.matches(stored)
                 ? try index.adaptive.renew(item.lease, version, plan.requests, now: now) : .others
             item.stream.isRenewing = false
             switch outcome {
@@ -159,9 +159,6 @@ extension ItemStep {
 }
 
 extension ItemWork {
-    /// How many missing files an error names.
-    private static let namedFiles = 5
-
     /// The playlists, in the order of their positions: that of the source is the first.
     var playlists: [ResourceWork] {
         resources.filter { $0.record.role == .media || $0.record.role == .playlist }
@@ -196,18 +193,6 @@ extension ItemWork {
         try rows.retryMissing(lease, version)
         let (all, finished, first) = try rows.totals(version)
         stream.backlog = Backlog(all: all, finished: finished, first: first)
-    }
-
-    /// What keeps it from being complete: files that their servers do not have.
-    func missingFiles(_ settings: DownloadSettings, _ step: Step<DownloadMachine>) throws -> LectureError? {
-        guard let backlog = stream.backlog, !selection(settings).allowsGaps, let version else { return nil }
-        let missing = try step.store.index.adaptive.missing(version, limit: Self.namedFiles)
-        guard missing.count > 0 else { return nil }
-        let names = missing.first.map(\.name).joined(separator: ", ")
-        let more = missing.count > missing.first.count ? ", …" : ""
-        return LectureError(
-            .segmentsMissing,
-            cause: "\(missing.count) of \(backlog.count): \(names)\(more)")
     }
 
     /// Lets one file of its streams be fetched from its beginning, and the others go on: the item is queued again.

@@ -98,7 +98,11 @@ extension ItemWork {
         if media?.record.isPlaylist == true, !stream.isOpen { return }
         guard resources.allSatisfy({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
         else { return }
-        if let error = try missingFiles(shared.settings, step) { return try end(machine.failed(error), &shared, &step) }
+        switch try missingOrOpen(shared.settings, &step) {
+        case .whole: break
+        case .open: return
+        case .lacking(let error): return try end(machine.failed(error), &shared, &step)
+        }
         _ = machine.allCommitted()
         guard machine.finalized() == .endWork else { return }
         let index = step.store.index

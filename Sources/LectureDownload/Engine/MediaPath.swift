@@ -37,7 +37,8 @@ package enum MediaPath {
     private static let streamMark = ".s"
     /// What players that read files expect at the end of the names of such files.
     private static let streamSuffixes = [
-        ".ts", ".m2ts", ".mp4", ".m4s", ".m4a", ".m4v", ".cmfv", ".cmfa", ".cmft", ".aac", ".ac3", ".ec3", ".mp3", ".vtt",
+        ".ts", ".m2ts", ".mp4", ".m4s", ".m4a", ".m4v", ".cmfv", ".cmfa", ".cmft", ".aac", ".ac3", ".ec3", ".mp3",
+        ".vtt",
         ".webvtt", ".ttml", ".key",
     ]
 

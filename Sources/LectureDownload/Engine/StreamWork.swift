@@ -1,3 +1,4 @@
+import LectureAdaptive
 import LectureFormats
 import LectureModel
 
@@ -9,6 +10,8 @@ import LectureModel
 ///                                  files known ── a URL is lost ──▶ playlists fetched again ──▶ being read
 ///                                      ▲                                                           │
 ///                                      └────────────── the same files, with new URLs ──────────────┘
+///
+/// A manifest's files may have segment indexes: they are read when all files are there, and the playlists are completed.
 struct StreamWork: Sendable {
     /// Its files that are not in memory; nil while they are not known.
     var backlog: Backlog?
@@ -18,6 +21,10 @@ struct StreamWork: Sendable {
     var isRenewing = false
     /// Whether that brought the same URLs.
     var isRenewalUseless = false
+    /// Whether the indexes of its files are being read from the disk.
+    var isReadingIndexes = false
+    /// The indexes of its files, by the names of the files; nil before they were read.
+    var indexes: [String: OpenPlaylists.IndexBytes]?
 
     /// Whether its files may be fetched.
     var isOpen: Bool { backlog != nil && !isRenewing }
@@ -48,7 +55,8 @@ struct Backlog: Sendable {
     /// None is in memory.
     ///
     /// - Parameters:
-    ///   - totals: what all files have, and what the finished ones have.
+    ///   - all: what all files have.
+    ///   - finished: what the finished ones have.
     ///   - first: the position of the first file.
     init(all: StreamTotals, finished: StreamTotals, first: Int) {
         (count, self.finished, self.first) = (all.files, finished, first)

@@ -33,6 +33,9 @@ package struct MediaType: Hashable, Sendable {
         ].contains(essence)
     }
 
+    /// Whether this is a DASH manifest.
+    package var isManifest: Bool { essence == Self.dash }
+
     /// Whether this is XML without a more exact type (RFC 7303 section 9).
     package var isXML: Bool { essence == "application/xml" || essence == "text/xml" }
 

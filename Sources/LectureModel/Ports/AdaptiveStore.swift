@@ -31,6 +31,8 @@ package protocol AdaptiveStore {
     func kept(_ version: VersionID) throws -> [ResourceRecord]
     /// The first of the files that could not be downloaded, in the order of play, and how many there are.
     func missing(_ version: VersionID, limit: Int) throws -> (count: Int, first: [ResourceRecord])
+    /// The files of the streams that have one of these names, in the order of play.
+    func files(_ version: VersionID, named names: Set<String>) throws -> [ResourceRecord]
     /// Has files that could not be downloaded tried again.
     func retryMissing(_ lease: ContentLease, _ version: VersionID) throws
     /// Has the source's playlist downloaded again, for new URLs, and forgets the others, whose paths are returned. The

@@ -6,6 +6,7 @@ package import LectureModel
 import LectureSQLite
 package import LectureStore
 import LectureTestSupport
+import LectureXML
 
 /// One run of a program: its own writer on the store, an owner, an engine.
 package final class Program {
@@ -86,7 +87,7 @@ package final class Program {
         }
         let ports = DownloadEngine.Ports(
             transport: transport, files: ProgramFiles(place.disk, program: number),
-            digests: place.disk.digests, clock: world.clock,
+            digests: place.disk.digests, xml: LibXMLReader(), clock: world.clock,
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
             licensing: companions?.licences ?? licensing, seals: place.seals)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox, in: loop)
