@@ -97,7 +97,7 @@ let package = Package(
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive", "LectureXML",
             ]),
         // Players, above the product's public interface.
-        .target(name: "LecturePlayer", dependencies: ["LectureKit", "CMpv"]),
+        .target(name: "LecturePlayer", dependencies: ["LectureKit", "LectureLoopback", "CMpv"]),
         .target(
             name: "LectureLoopback",
             dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),

@@ -71,7 +71,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .unknownContent, .reportRefused, .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .notRemovable,
-            .linkFetchesNothing, .bookmarkInvalid:
+            .linkFetchesNothing, .bookmarkInvalid, .manyFiles:
             return .usage
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
@@ -84,7 +84,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
             .anchorUnwritable, .loopbackFailed:
             return .cannotCreate
-        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed:
+        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed, .exportFailed:
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
@@ -109,7 +109,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
-            .manifestReaderMissing:
+            .exporterMissing, .manifestReaderMissing:
             return .configuration
         case .alreadyDownloaded:
             return .done

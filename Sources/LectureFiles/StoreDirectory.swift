@@ -39,9 +39,41 @@ package final class StoreDirectory: PartFiles {
             let part = try bucket.unlink(path.partName)
             let final = try path.isPart ? false : bucket.unlink(path.name)
             if replacement || part || final { try bucket.sync() }
+            if path.bucket.hasPrefix(StreamPlaylistPath.prefix) { removeIfEmpty(path.bucket) }
         } catch {
             throw FileIntent.write.error(error, text)
         }
+    }
+
+    /// A directory of playlists goes with its last file; it is made again when it is needed.
+    private func removeIfEmpty(_ bucket: String) { try? media.descriptor.remove(bucket) }
+
+    /// Writes a small file of text in the place of another one, or of none. It is there as a whole or not at all; it is
+    /// not durable, since it can be made again.
+    ///
+    /// - Parameters:
+    ///   - text: what it contains.
+    ///   - path: relative to the store.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/writeFile``, ``LectureError/Code/storeReadOnly``,
+    ///   ``LectureError/Code/storageFull`` or ``LectureError/Code/nameRefused``.
+    package func write(_ text: String, to path: String) throws(LectureError) {
+        let place = try MediaPath(path)
+        do {
+            try media.descriptor.makeDirectory(place.bucket)
+            let bucket = try media.descriptor.open(place.bucket, O_RDONLY | O_DIRECTORY)
+            let file = try bucket.open(place.replacementName, O_WRONLY | O_CREAT | O_TRUNC)
+            try Self.fill(file, Array(text.utf8))
+            try systemCall { unsafe renameat(bucket.number, place.replacementName, bucket.number, place.name) }
+        } catch {
+            throw FileIntent.write.error(error, path)
+        }
+    }
+
+    private static func fill(_ file: Descriptor, _ bytes: [UInt8]) throws(SystemError) {
+        let outcome = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in try unsafe file.write(bytes, at: 0) }
+        }
+        try outcome.get()
     }
 
     /// The lengths of a file and of its part file; a link or a directory counts as missing.

@@ -29,6 +29,21 @@ extension LectureManager.Contents {
         try await play.end()
     }
 
+    /// Refuses a lecture whose media must not lie on a disk in clear: a licensed one, and one whose files are sealed.
+    ///
+    /// - Parameter key: a complete lecture.
+    /// - Throws: ``LectureError``: `isSealed`, `unknownContent`, `notComplete`, `mediaMissing`, a store's code.
+    public func requireUnsealed(_ key: ContentKey) throws(LectureError) {
+        try LectureError.only {
+            let media = try finalizedMedia(key)
+            let version = try queries.streamVersion(key)
+            let isSealed = try version.map { try queries.hasSealedMedia($0.id) } ?? (media.seal != .plain)
+            guard !isSealed, try !writer.hasLicence(key), try !isSealedForLicence(key) else {
+                throw LectureError(.isSealed, detail: key.text)
+            }
+        }
+    }
+
     /// Re-reads a complete lecture and compares every chunk with its proof.
     ///
     /// The findings are stored: a damaged lecture counts as failed with `damaged` (or `mediaMissing`) until it is

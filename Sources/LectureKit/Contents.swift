@@ -124,18 +124,30 @@ extension LectureManager.Contents {
         }
     }
 
-    /// Where the finished media is on disk.
+    /// Where the finished media is on disk. For an adaptive lecture, its playlists are written into a directory of the
+    /// store, with the paths of the files relative to it.
     ///
     /// - Parameter key: a complete lecture.
-    /// - Returns: an absolute path; read-only. While a newer version is being downloaded, that of the old one.
-    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, `mediaMissing`, `damaged` when
-    ///   ``verify(_:options:)`` has found damage that is not repaired yet.
+    /// - Returns: an absolute path; read-only. That of an adaptive lecture's first playlist. While a newer version is being
+    ///   downloaded, that of the old one.
+    /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, also for segments that are encrypted,
+    ///   `mediaMissing`, `damaged` when ``verify(_:options:)`` has found damage that is not repaired yet; for an adaptive
+    ///   lecture `storeReadOnly`, `storageFull` and `writeFile`.
     public func path(of key: ContentKey) throws(LectureError) -> String {
         try LectureError.only {
             let media = try finalizedMedia(key)
-            guard media.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }
+            let version = try queries.streamVersion(key)
+            guard version != nil || media.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }
             guard try queries.item(key)?.needsRepair != true else { throw LectureError(.damaged, detail: key.text) }
-            return "\(try location.make())/\(media.path)"
+            guard let version else {
+                return "\(try location.make())/\(media.path)"
+            }
+            let texts = try pathTexts(of: version, key)
+            // The first one last: who finds it finds the others.
+            for place in texts.indices.reversed() {
+                try files.write(texts[place], to: StreamPlaylistPath.path(version.id, place))
+            }
+            return "\(try location.make())/\(StreamPlaylistPath.path(version.id, 0))"
         }
     }
 

@@ -99,25 +99,21 @@ private func answer(_ request: Request, _ answering: Answering) -> MHD_Result {
     case .success(let judged): wanted = judged
     case .failure(let refused): return answering.refuse(refused.refusal)
     }
-    guard let play = answering.core.play(wanted.token) else { return answering.refuse(.unknownPlay) }
-    let range: Range<Int64>
-    let bytes = WantedBytes(request.head, byteCount: play.media.byteCount)
-    switch bytes {
-    case .whole: range = 0..<play.media.byteCount
-    case .part(let part): range = part
-    case .unsatisfiable: return answering.refuse(.range, of: play)
+    guard let play = answering.core.play(wanted.token), (play.whole == nil) == (wanted.name != nil) else {
+        return answering.refuse(.unknownPlay)
     }
+    let media = MediaAnswer(play, request.head, wanted, answering.client)
     // The head alone is no play, and neither are no bytes.
-    if wanted.isHead || range.isEmpty {
-        return answering.sendHead(play, range, isPart: bytes != .whole, origin: wanted.origin)
+    if media.hasBytes {
+        let program: PeerProgram
+        switch answering.program(of: request.head, for: play) {
+        case .success(let found): program = found
+        case .failure(let refused): return answering.refuse(refused.refusal, of: play)
+        }
+        if let refusal = play.admit(media, program) { return answering.refuse(refusal, of: play) }
+    } else if media.outcome != nil {
+        return answering.send(media)
     }
-    let program: PeerProgram
-    switch answering.program(of: request.head, for: play) {
-    case .success(let found): program = found
-    case .failure(let refused): return answering.refuse(refused.refusal, of: play)
-    }
-    let media = MediaAnswer(play, range, isPart: bytes != .whole, origin: wanted.origin, answering.client)
-    if let refusal = play.admit(media, program) { return answering.refuse(refusal, of: play) }
     request.answer = media
     return media.begin() ? cmhdt_result(true) : answering.send(media)
 }
@@ -158,21 +154,24 @@ private func answer(_ request: Request, _ answering: Answering) -> MHD_Result {
 
     // MARK: Answers
 
-    /// Sends media, or why there is none.
+    /// Sends media or its head, or why there is none.
     func send(_ answer: MediaAnswer) -> MHD_Result {
         if let failure = answer.failure { return fail(failure) }
-        unsafe cmhdt_set_timeout(library.setConnectionOption, connection, 0)
-        let held = unsafe Unmanaged.passRetained(answer).toOpaque()
-        return unsafe stream(answer.play, answer.range, isPart: answer.isPart, origin: answer.origin, held)
-    }
-
-    /// Sends the head of an answer.
-    func sendHead(_ play: ServedPlay, _ range: Range<Int64>, isPart: Bool, origin: String?) -> MHD_Result {
-        unsafe stream(play, range, isPart: isPart, origin: origin, nil)
+        switch answer.outcome {
+        case .missing, nil: return refuse(.unknownPlay)
+        case .unsatisfiable(let count): return refuse(.range, of: answer.play, byteCount: count)
+        case .bytes(let part, let range, let isPart):
+            var held: UnsafeMutableRawPointer?
+            if answer.hasBytes {
+                unsafe cmhdt_set_timeout(library.setConnectionOption, connection, 0)
+                unsafe held = Unmanaged.passRetained(answer).toOpaque()
+            }
+            return unsafe stream(part, range, isPart: isPart, origin: answer.wanted.origin, held)
+        }
     }
 
     private func stream(
-        _ play: ServedPlay, _ range: Range<Int64>, isPart: Bool, origin: String?, _ held: UnsafeMutableRawPointer?
+        _ part: ServedPart, _ range: Range<Int64>, isPart: Bool, origin: String?, _ held: UnsafeMutableRawPointer?
     ) -> MHD_Result {
         guard
             let response = unsafe library.makeStreamed(UInt64(range.count), 1 << 16, mediaWanted, held, mediaReleased)
@@ -180,10 +179,10 @@ private func answer(_ request: Request, _ answering: Answering) -> MHD_Result {
             unsafe mediaReleased(held)
             return cmhdt_result(false)
         }
-        var fields = [("Content-Type", play.mediaType), ("Accept-Ranges", "bytes")]
+        var fields = [("Content-Type", part.mediaType), ("Accept-Ranges", "bytes")]
         if isPart {
             let last = range.upperBound - 1
-            fields.append(("Content-Range", "bytes \(range.lowerBound)-\(last)/\(play.media.byteCount)"))
+            fields.append(("Content-Range", "bytes \(range.lowerBound)-\(last)/\(part.byteCount)"))
         }
         if let origin {
             fields += [
@@ -195,11 +194,17 @@ private func answer(_ request: Request, _ answering: Answering) -> MHD_Result {
     }
 
     /// Refuses a request.
-    func refuse(_ refusal: LoopbackRefusal, of play: ServedPlay? = nil) -> MHD_Result {
+    ///
+    /// - Parameters:
+    ///   - refusal: why.
+    ///   - play: whose application is told.
+    ///   - byteCount: the length of what a range is outside of.
+    /// - Returns: what the library wants.
+    func refuse(_ refusal: LoopbackRefusal, of play: ServedPlay? = nil, byteCount: Int64 = 0) -> MHD_Result {
         play?.refused(refusal)
         var fields: [(String, String)] = []
         if refusal == .method { fields.append(("Allow", "GET, HEAD")) }
-        if refusal == .range, let play { fields.append(("Content-Range", "bytes */\(play.media.byteCount)")) }
+        if refusal == .range { fields.append(("Content-Range", "bytes */\(byteCount)")) }
         return text("\(refusal.rawValue): \(refusal.sentence)\n", refusal.status, fields)
     }
 

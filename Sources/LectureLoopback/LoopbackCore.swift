@@ -50,22 +50,32 @@ final class LoopbackCore: Sendable {
         let play: ServedPlay
         do {
             try await media.checkRules()
-            let first = Guarded<[UInt8]>([])
-            try await media.read(range: 0..<min(4096, media.byteCount)) { bytes in first.withLock { $0 += bytes } }
-            let type = MediaKind.type(of: first.withLock(\.self))
-            play = ServedPlay(media, mediaType: type, idleLimit: options.idleLimit)
-            let isServed = state.withLock { state in
-                guard state.stopping == nil else { return false }
-                state.plays.removeAll(where: \.isOver)
-                state.plays.append(play)
-                return true
-            }
-            guard isServed else { throw LectureError(.closing) }
+            play = ServedPlay(media, whole: try await media.beginning(), idleLimit: options.idleLimit)
+            try serve(play)
         } catch {
             try? await media.end()
             throw error
         }
         return play
+    }
+
+    /// Serves the bytes of a play that its owner counts, to this process only.
+    func carry(_ play: Play) async throws -> ServedPlay {
+        let media = ServedMedia.transport(play)
+        let own = PeerProgram(process: getpid(), agent: LoopbackServer.ownAgent)
+        let play = ServedPlay(media, whole: try await media.beginning(), idleLimit: nil, program: own)
+        try serve(play)
+        return play
+    }
+
+    private func serve(_ play: ServedPlay) throws(LectureError) {
+        let isServed = state.withLock { state in
+            guard state.stopping == nil else { return false }
+            state.plays.removeAll(where: \.isOver)
+            state.plays.append(play)
+            return true
+        }
+        guard isServed else { throw LectureError(.closing) }
     }
 
     /// The play with this token.

@@ -54,7 +54,9 @@ public enum LoopbackEnding: Sendable, Hashable {
 /// await server.stop()
 /// ```
 ///
-/// Each play has a URL of its own, with a random part of 256 bits, which works until the play ends. The licence is
+/// Each play has a URL of its own, with a random part of 256 bits, which works until the play ends. That of an adaptive
+/// lecture (HLS) is of its playlist, `http://127.0.0.1:PORT/TOKEN/main.m3u8`, and its other playlists, its segments and its
+/// keys are beside it. The licence is
 /// evaluated when the play is opened, and the play is counted before its first byte is sent. It is for one program:
 /// another one is refused as long as the first one runs. Bytes are verified and unsealed in memory.
 ///
@@ -98,13 +100,26 @@ public final class LoopbackServer: Sendable {
         LoopbackPlay(try await core.open(media), port: port)
     }
 
+    /// What a library in this process calls itself, where the system does not show processes.
+    package static let ownAgent = "LectureKit"
+
+    /// Serves the bytes of a play to a library in this process. Counting, reports and the end stay with the caller: this is
+    /// only the way that the bytes take.
+    ///
+    /// - Parameter play: a play of the manager.
+    /// - Returns: the URL; closing it does not end the play.
+    /// - Throws: `LectureError`: `closing` after ``stop()``, what reading throws.
+    package func carry(_ play: Play) async throws -> LoopbackPlay {
+        LoopbackPlay(try await core.carry(play), port: port)
+    }
+
     /// Ends every play, and closes the port.
     public func stop() async { await core.stop() }
 }
 
 /// A play of a loopback server. One that is released ends.
 public final class LoopbackPlay: Sendable {
-    /// The URL for one player. It permits reading the lecture: it belongs in no log and no file.
+    /// The URL for one player; of an adaptive lecture that of its playlist. It permits reading the lecture: it belongs in no log and no file.
     public let url: String
     /// The lecture.
     public var key: ContentKey { play.media.key }
@@ -114,12 +129,15 @@ public final class LoopbackPlay: Sendable {
 
     init(_ play: ServedPlay, port: UInt16) {
         self.play = play
-        url = "http://127.0.0.1:\(port)/\(play.token)"
+        url = "http://127.0.0.1:\(port)/\(play.path)"
     }
 
     deinit {
         Task { [play] in await play.end(.closed) }
     }
+
+    /// Why no more bytes are sent; nil while they are, and after ``close()``.
+    package var failure: LectureError? { play.failure }
 
     /// Ends the play: its URL works no longer, and no further byte is sent. Everything is stored when this returns.
     public func close() async { await play.end(.closed) }

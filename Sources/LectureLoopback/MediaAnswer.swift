@@ -3,7 +3,8 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// A request that is answered with media: its bytes on their way from the play to the server's thread.
+/// A request that is answered with media: its bytes on their way from the play to the server's thread. What it is answered
+/// with is known at once, or looked up before its first bytes are read: see ``Outcome``.
 ///
 /// They are read in windows, each twice as long as the one before, from 64 KiB to 1 MiB. At most two are in memory: the
 /// one that is sent and the next. Without one the connection is suspended, so that the thread waits for none.
@@ -11,13 +12,25 @@ final class MediaAnswer: Sendable {
     private struct State {
         /// Bytes that were read and not sent.
         var windows: [ArraySlice<UInt8>] = []
+        /// What it is answered with; nil while that is looked up.
+        var outcome: Outcome?
         /// The first byte that was not requested.
-        var next: Int64
+        var next: Int64 = 0
         /// The length of the next window.
         var length: Int64 = 1 << 16
         var reading: Task<Void, Never>?
         var connection = Connection.new
         var failure: LectureError?
+    }
+
+    /// What a request is answered with.
+    enum Outcome: Sendable, Hashable {
+        /// These bytes, or their head only.
+        case bytes(ServedPart, Range<Int64>, isPart: Bool)
+        /// The range begins after the last of so many bytes.
+        case unsatisfiable(byteCount: Int64)
+        /// The lecture has no such playlist or file, or not yet.
+        case missing
     }
 
     /// What the library does with the connection.
@@ -36,11 +49,9 @@ final class MediaAnswer: Sendable {
     private static let mostWindows = 2
 
     let play: ServedPlay
-    let range: Range<Int64>
-    /// Whether the client has asked for a range.
-    let isPart: Bool
-    /// The permitted origin whose page asks.
-    let origin: String?
+    /// What is asked for.
+    let wanted: RequestRules.Wanted
+    private let head: RequestHead
     private let client: Client
     private let state: Guarded<State>
 
@@ -58,9 +69,39 @@ final class MediaAnswer: Sendable {
     }
 
     /// Creates an answer, which does nothing yet.
-    init(_ play: ServedPlay, _ range: Range<Int64>, isPart: Bool, origin: String?, _ client: Client) {
-        (self.play, self.range, self.isPart, self.origin, self.client) = (play, range, isPart, origin, client)
-        state = Guarded(State(next: range.lowerBound))
+    init(_ play: ServedPlay, _ head: RequestHead, _ wanted: RequestRules.Wanted, _ client: Client) {
+        (self.play, self.head, self.wanted, self.client) = (play, head, wanted, client)
+        state = Guarded(State())
+        if let whole = play.whole { settle(on: whole) }
+    }
+
+    /// What it is answered with; nil while that is looked up.
+    var outcome: Outcome? { state.withLock(\.outcome) }
+
+    /// Whether bytes of the media are sent, and not only a head. False while that is looked up for a head.
+    var hasBytes: Bool {
+        switch outcome {
+        case .bytes(_, let range, _): !wanted.isHead && !range.isEmpty
+        case .unsatisfiable, .missing: false
+        case nil: !wanted.isHead
+        }
+    }
+
+    private func settle(on part: ServedPart?) {
+        let outcome: Outcome
+        if let part {
+            switch WantedBytes(head, byteCount: part.byteCount) {
+            case .whole: outcome = .bytes(part, 0..<part.byteCount, isPart: false)
+            case .part(let range): outcome = .bytes(part, range, isPart: true)
+            case .unsatisfiable: outcome = .unsatisfiable(byteCount: part.byteCount)
+            }
+        } else {
+            outcome = .missing
+        }
+        state.withLock { state in
+            state.outcome = outcome
+            if case .bytes(_, let range, _) = outcome { state.next = range.lowerBound }
+        }
     }
 
     /// Why it cannot be answered; nil when there are bytes.
@@ -81,7 +122,11 @@ final class MediaAnswer: Sendable {
 
     private func open() async {
         do {
-            try await play.begin(at: range.lowerBound)
+            if outcome == nil { settle(on: try await play.media.part(wanted.name ?? "")) }
+            guard case .bytes(let part, let range, _) = outcome, hasBytes else {
+                return state.withLock { resume(&$0) }
+            }
+            try await play.begin(part, at: range.lowerBound)
             state.withLock { request(&$0) }
         } catch {
             await play.end(.failed(LectureError.known(error)))
@@ -113,6 +158,7 @@ final class MediaAnswer: Sendable {
 
     /// Reads the next window, if there is one and it may be in memory.
     private func request(_ state: inout State) {
+        guard case .bytes(let part, let range, _) = state.outcome else { return }
         let window = state.next..<min(range.upperBound, state.next + state.length)
         guard !window.isEmpty, state.windows.count < Self.mostWindows, state.failure == nil else {
             state.reading = nil
@@ -120,13 +166,13 @@ final class MediaAnswer: Sendable {
         }
         state.next = window.upperBound
         state.length = min(Self.longest, state.length * 2)
-        state.reading = Task { await read(window) }
+        state.reading = Task { await read(part, window) }
     }
 
-    private func read(_ window: Range<Int64>) async {
+    private func read(_ part: ServedPart, _ window: Range<Int64>) async {
         let bytes = Guarded<[UInt8]>([])
         do {
-            try await play.media.read(range: window) { piece in
+            try await play.media.read(part, range: window) { piece in
                 bytes.withLock { bytes in if bytes.isEmpty { bytes = piece } else { bytes += piece } }
             }
             let read = bytes.withLock(\.self)

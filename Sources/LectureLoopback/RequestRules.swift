@@ -30,6 +30,8 @@ struct RequestRules: Sendable {
     struct Wanted: Hashable {
         /// The text that names a play.
         let token: String
+        /// The playlist or file of an adaptive lecture; nil for the media.
+        let name: String?
         let isHead: Bool
         /// The permitted origin whose page asks; nil for a program, and for this server's own pages.
         let origin: String?
@@ -53,8 +55,12 @@ struct RequestRules: Sendable {
             || !(request.value("content-length").map { Int($0) == 0 } ?? true)
         guard !hasBody else { return .failure(Refused(.body)) }
         let path = request.path.split(separator: "/", omittingEmptySubsequences: false)
-        guard path.count == 2, path[0].isEmpty, !path[1].isEmpty else { return .failure(Refused(.unknownPlay)) }
-        return .success(Wanted(token: String(path[1]), isHead: request.method == "HEAD", origin: origin))
+        guard (2...3).contains(path.count), path[0].isEmpty, path.dropFirst().allSatisfy({ !$0.isEmpty }) else {
+            return .failure(Refused(.unknownPlay))
+        }
+        let name = path.count == 3 ? String(path[2]) : nil
+        return .success(
+            Wanted(token: String(path[1]), name: name, isHead: request.method == "HEAD", origin: origin))
     }
 
     /// The names of this server in `Host`.

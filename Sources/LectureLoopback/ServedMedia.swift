@@ -4,6 +4,8 @@ import LectureKit
 enum ServedMedia: Sendable {
     case play(LectureManager, Play)
     case stream(LectureStream)
+    /// A play that its owner counts and ends: only its bytes are served.
+    case transport(Play)
 
     /// Asks the licence, or the server of a stream. Nothing is counted.
     static func open(
@@ -19,15 +21,23 @@ enum ServedMedia: Sendable {
 
     var key: ContentKey {
         switch self {
-        case .play(_, let play): play.key
+        case .play(_, let play), .transport(let play): play.key
         case .stream(let stream): stream.key
         }
     }
 
     var byteCount: Int64 {
         switch self {
-        case .play(_, let play): play.byteCount
+        case .play(_, let play), .transport(let play): play.byteCount
         case .stream(let stream): stream.byteCount
+        }
+    }
+
+    /// The names of an adaptive lecture's playlists, the one to begin with first; empty for one file of media.
+    var playlistNames: [String] {
+        switch self {
+        case .play(_, let play), .transport(let play): play.playlistNames
+        case .stream: []
         }
     }
 
@@ -36,11 +46,44 @@ enum ServedMedia: Sendable {
         if case .play(_, let play) = self { try await play.start() }
     }
 
-    func read(range: Range<Int64>, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
+    /// A playlist or a file of an adaptive lecture.
+    ///
+    /// - Parameter name: as a playlist has it.
+    /// - Returns: nil when there is none with this name, or not yet.
+    /// - Throws: `LectureError`, `CancellationError`.
+    func part(_ name: String) async throws -> ServedPart? {
         switch self {
-        case .play(_, let play): try await play.read(range: range, receive)
-        case .stream(let stream): try await stream.read(range: range, receive)
+        case .play(_, let play), .transport(let play):
+            if let text = try await play.playlist(name) { return .playlist(Array(text.utf8)) }
+            return try await play.file(name).map(ServedPart.file)
+        case .stream: return nil
         }
+    }
+
+    func read(
+        _ part: ServedPart, range: Range<Int64>, _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        switch (part, self) {
+        case (.playlist(let text), _): try receive(Array(text[Int(range.lowerBound)..<Int(range.upperBound)]))
+        case (.file(let file), .play(_, let play)), (.file(let file), .transport(let play)):
+            try await play.read(file: file.name, range: range, receive)
+        case (.media, .play(_, let play)), (.media, .transport(let play)):
+            try await play.read(range: range, receive)
+        case (.media, .stream(let stream)), (.file, .stream(let stream)):
+            try await stream.read(range: range, receive)
+        }
+    }
+
+    /// The media, once its first bytes could be read; nil for an adaptive lecture, whose playlist must be there.
+    func beginning() async throws -> ServedPart? {
+        if let name = playlistNames.first {
+            _ = try await part(name)
+            return nil
+        }
+        let first = Guarded<[UInt8]>([])
+        let whole = ServedPart.media(type: "", byteCount: byteCount)
+        try await read(whole, range: 0..<min(4096, byteCount)) { bytes in first.withLock { $0 += bytes } }
+        return .media(type: MediaKind.type(of: first.withLock(\.self)), byteCount: byteCount)
     }
 
     /// Why the licence ends the play; nil while it goes on.
@@ -58,6 +101,8 @@ enum ServedMedia: Sendable {
         switch self {
         case .play(let manager, let play): outline = try await manager.contents.outline(of: play.key)
         case .stream(let stream): outline = stream.outline
+        // Its player follows them.
+        case .transport: return
         }
         let rules = outline.playback
         let isFree =
@@ -74,6 +119,7 @@ enum ServedMedia: Sendable {
         switch self {
         case .play(_, let play): try await play.end()
         case .stream(let stream): await stream.end()
+        case .transport: break
         }
     }
 }

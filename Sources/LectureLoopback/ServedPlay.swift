@@ -11,16 +11,20 @@ final class ServedPlay: Sendable {
         var counting: Task<Void, any Error>?
         var end: Task<LoopbackEnding, Never>?
         var waiting: [CheckedContinuation<LoopbackEnding, Never>] = []
+        /// Why it is over, or is about to be.
+        var reason: LoopbackEnding?
         var ending: LoopbackEnding?
         var used: ContinuousClock.Instant
     }
 
-    /// How many answers to its program may be under way: players read an index beside the media.
-    static let mostAnswers = 8
+    /// How many answers to its program may be under way: players read an index beside the media, and of an adaptive
+    /// lecture several tracks, each with the segment after the one that is played.
+    var mostAnswers: Int { whole == nil ? 24 : 8 }
 
     let token: String
     let media: ServedMedia
-    let mediaType: String
+    /// The media; nil for an adaptive lecture, which has playlists and files.
+    let whole: ServedPart?
     let events: AsyncStream<LoopbackEvent>
     private let report: AsyncStream<LoopbackEvent>.Continuation
     private let idleLimit: Duration?
@@ -30,14 +34,18 @@ final class ServedPlay: Sendable {
     ///
     /// - Parameters:
     ///   - media: the media.
-    ///   - mediaType: for `Content-Type`.
+    ///   - whole: all of it; nil for an adaptive lecture.
     ///   - idleLimit: how long it may be left unread.
-    init(_ media: ServedMedia, mediaType: String, idleLimit: Duration?) {
-        (self.media, self.mediaType, self.idleLimit) = (media, mediaType, idleLimit)
+    ///   - program: the only one that it is for; nil for the first one that reads it.
+    init(_ media: ServedMedia, whole: ServedPart?, idleLimit: Duration?, program: PeerProgram? = nil) {
+        (self.media, self.whole, self.idleLimit) = (media, whole, idleLimit)
         token = PlayToken.make()
         (events, report) = AsyncStream.makeStream(of: LoopbackEvent.self, bufferingPolicy: .bufferingNewest(64))
-        state = Guarded(State(used: .now))
+        state = Guarded(State(program: program, used: .now))
     }
+
+    /// Its path: that of the media, or of the playlist to begin with.
+    var path: String { media.playlistNames.first.map { "\(token)/\($0)" } ?? token }
 
     /// Whether nothing is served any more.
     var isOver: Bool { state.withLock { $0.end != nil } }
@@ -52,12 +60,15 @@ final class ServedPlay: Sendable {
         state.withLock { state in
             guard state.end == nil else { return .unknownPlay }
             if let first = state.program, !first.isSame(as: program), first.isRunning { return .otherProgram }
-            guard state.answers.count < Self.mostAnswers else { return .tooMany }
+            guard state.answers.count < mostAnswers else { return .tooMany }
             state.program = program
             state.answers[ObjectIdentifier(answer)] = answer
             return nil
         }
     }
+
+    /// Why no more bytes are sent; nil while they are, and after a play that was closed.
+    var failure: LectureError? { if case .failed(let error) = state.withLock(\.reason) { error } else { nil } }
 
     /// The process that has the play.
     var process: Int32? { state.withLock { $0.program?.process } }
@@ -72,13 +83,16 @@ final class ServedPlay: Sendable {
 
     /// Counts the play with its first answer, once it is known that there are bytes.
     ///
-    /// - Parameter place: the first byte that is wanted.
+    /// - Parameters:
+    ///   - part: what is read.
+    ///   - place: the first byte that is wanted.
     /// - Throws: what reads and counting throw; then the play has not begun.
-    func begin(at place: Int64) async throws {
+    func begin(_ part: ServedPart, at place: Int64) async throws {
+        guard part.isCounted else { return }
         let counting = state.withLock { state in
             if let counting = state.counting { return counting }
             let counting = Task { [media, report] in
-                try await media.read(range: place..<place + 1) { _ in }
+                try await media.read(part, range: place..<place + 1) { _ in }
                 try await media.start()
                 report.yield(.started)
             }
@@ -112,7 +126,7 @@ final class ServedPlay: Sendable {
         let (end, answers) = state.withLock { state in
             if let end = state.end { return (end, [MediaAnswer]()) }
             let end = Task { await close(ending) }
-            state.end = end
+            (state.end, state.reason) = (end, ending)
             return (end, Array(state.answers.values))
         }
         let error: LectureError

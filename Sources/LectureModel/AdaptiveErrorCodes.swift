@@ -33,15 +33,30 @@ extension LectureError.Code {
         -20275, "stream_key", "a key of the lecture is not usable",
         "Report this to the provider.",
         reason: "A key of AES-128 has 16 bytes; its server sent something else.")
+    /// There is no program that joins streams.
+    public static let exporterMissing = Self(
+        -20276, "exporter_missing", "ffmpeg, which joins adaptive lectures, is not installed",
+        "Install the package ffmpeg, for instance with 'apt-get install ffmpeg'.",
+        reason: "The program is in no directory of PATH, or this user may not run it.")
+    /// The program that joins streams failed.
+    public static let exportFailed = Self(
+        -20277, "export_failed", "ffmpeg could not write the lecture into one file",
+        "Try another --format: mkv accepts nearly every stream.",
+        reason: "The last line that ffmpeg wrote is shown. An unfinished file is deleted.")
+    /// Something that needs one file was asked of an adaptive lecture.
+    public static let manyFiles = Self(
+        -20278, "many_files", "an adaptive lecture is many files",
+        "Make one with 'lecturectl export KEY --output FILE', or play it with 'lecturectl play KEY'.",
+        reason: "It is kept as it is streamed: playlists, and segments of some seconds each.")
     /// Nothing reads XML on this machine.
     public static let manifestReaderMissing = Self(
-        -20278, "manifest_reader_missing", "this machine cannot read DASH manifests",
+        -20279, "manifest_reader_missing", "this machine cannot read DASH manifests",
         "Install the package libxml2 ('apt-get install libxml2'), and run the command again.",
         reason: "A DASH manifest is XML; libxml2 reads it, and is opened when the first one is read.")
 
     /// Those of adaptive lectures.
     static let adaptive: [Self] = [
         .playlistDamaged, .streamProtected, .streamLive, .variantUnavailable, .segmentsMissing, .streamKey,
-        .manifestReaderMissing,
+        .exporterMissing, .exportFailed, .manyFiles, .manifestReaderMissing,
     ]
 }

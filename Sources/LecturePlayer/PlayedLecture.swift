@@ -1,4 +1,5 @@
 public import LectureKit
+import LectureLoopback
 
 /// What a player plays.
 public enum PlayerMedia: Sendable, Hashable {
@@ -45,11 +46,31 @@ protocol PlayedLecture: MediaSource {
 struct KeptLecture: PlayedLecture {
     private let manager: LectureManager
     private let play: Play
+    /// Serves an adaptive lecture to the video library, which reads nothing else than URLs.
+    private let carrier: Carrier?
+
+    /// A server for one play.
+    private struct Carrier {
+        let server: LoopbackServer
+        let carried: LoopbackPlay
+
+        init(_ manager: LectureManager, _ play: Play) async throws {
+            server = try LoopbackServer(manager)
+            do { carried = try await server.carry(play) } catch {
+                await server.stop()
+                throw error
+            }
+        }
+    }
 
     /// Asks the licence for a play, which is not counted yet.
     init(_ manager: LectureManager, _ key: ContentKey, patience: Duration) async throws {
         play = try await manager.licences.preparePlay(key, patience: patience)
         self.manager = manager
+        do { carrier = play.isAdaptive ? try await Carrier(manager, play) : nil } catch {
+            try? await play.end()
+            throw error
+        }
     }
 
     var key: ContentKey { play.key }
@@ -57,6 +78,13 @@ struct KeptLecture: PlayedLecture {
     // An intro is not downloaded with a lecture.
     var hasIntro: Bool { false }
     var byteCount: Int64 { play.byteCount }
+    var playlist: PlaylistAddress? {
+        carrier.map { carrier in
+            PlaylistAddress(
+                url: carrier.carried.url, longestSegment: play.longestSegment, userAgent: LoopbackServer.ownAgent,
+                failure: { [carried = carrier.carried] in carried.failure })
+        }
+    }
 
     func licence() async throws -> LicenceStatus? { try await manager.licences.status(of: key) }
 
@@ -86,7 +114,11 @@ struct KeptLecture: PlayedLecture {
     }
 
     func reached(_ position: Duration) async throws(LectureError) { try await play.reached(position) }
-    func end() async throws(LectureError) { try await play.end() }
+
+    func end() async throws(LectureError) {
+        await carrier?.server.stop()
+        try await play.end()
+    }
 }
 
 /// A play of a stream, permitted by its play callback where its gateway names one. Where the store has the same lecture

@@ -161,6 +161,9 @@ public struct TextOverlay: Sendable, Hashable {
 
 /// The bytes of a lecture, as a video engine reads them.
 public protocol MediaSource: Sendable {
+    /// Where the playlist of an adaptive lecture is, which is read in place of bytes; nil for one file of media.
+    var playlist: PlaylistAddress? { get }
+
     /// The length in bytes.
     var byteCount: Int64 { get }
 
@@ -171,6 +174,36 @@ public protocol MediaSource: Sendable {
     ///   - receive: gets them, some at a time.
     /// - Throws: `LectureError`, or `CancellationError`.
     func read(range: Range<Int64>?, _ receive: @Sendable ([UInt8]) throws -> Void) async throws
+}
+
+extension MediaSource {
+    /// One file of media.
+    public var playlist: PlaylistAddress? { nil }
+}
+
+/// Where a video engine reads an adaptive lecture (HLS): a server in this process, for this process.
+public struct PlaylistAddress: Sendable {
+    /// The URL of the playlist to begin with. It permits reading the lecture: it belongs in no log.
+    public let url: String
+    /// The longest duration of a segment.
+    public let longestSegment: Duration
+    /// What a program that reads it calls itself.
+    public let userAgent: String
+    /// Why no more can be read; nil while it can. To a video library that is the end of the media.
+    public let failure: @Sendable () -> LectureError?
+
+    /// Creates an address.
+    ///
+    /// - Parameters:
+    ///   - url: of the playlist.
+    ///   - longestSegment: the longest duration of a segment.
+    ///   - userAgent: what a program that reads it calls itself.
+    ///   - failure: tells why no more can be read.
+    public init(
+        url: String, longestSegment: Duration, userAgent: String, failure: @escaping @Sendable () -> LectureError?
+    ) {
+        (self.url, self.longestSegment, self.userAgent, self.failure) = (url, longestSegment, userAgent, failure)
+    }
 }
 
 extension Play: MediaSource {}

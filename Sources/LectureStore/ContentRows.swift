@@ -146,7 +146,15 @@ package struct ContentRows: ContentStore {
             SELECT resource.file_path FROM version JOIN resource ON resource.version_id = version.id
             WHERE version.content_id = ? AND resource.file_path <> '' ORDER BY resource.id
             """, content
-        ) { $0.text(0) }
+        ) { $0.text(0) } + playlistPaths(content)
+    }
+
+    /// The paths of the playlists that may have been written beside a lecture's files.
+    private func playlistPaths(_ content: ContentID) throws -> [String] {
+        let versions: [VersionID] = try connection.query("SELECT id FROM version WHERE content_id = ?", content) {
+            $0.id(0)
+        }
+        return try versions.flatMap { try connection.playlistPaths(of: $0) }
     }
 
     /// Deletes a lecture with all dependent rows. The files must be gone before.

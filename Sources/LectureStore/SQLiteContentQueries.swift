@@ -206,13 +206,7 @@ package final class SQLiteContentQueries {
     /// The resources of the current version (or, without one, of the one being built), media first.
     package func resources(_ key: ContentKey) throws -> [ResourceRecord] {
         try consistently {
-            let version: VersionID? = try connection.first(
-                """
-                SELECT id FROM version WHERE content_id = ? AND state IN \(sql: [VersionState.building, .current])
-                ORDER BY state DESC LIMIT 1
-                """, try connection.contentID(key)
-            ) { $0.id(0) }
-            return try version.map { try connection.resources(of: $0) } ?? []
+            try version(of: key).map { try connection.resources(of: $0) } ?? []
         }
     }
 

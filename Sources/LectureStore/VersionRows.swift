@@ -169,6 +169,13 @@ extension Connection {
     func paths(of version: VersionID) throws -> [String] {
         try query("SELECT file_path FROM resource WHERE version_id = ? AND file_path <> '' ORDER BY id", version) {
             $0.text(0)
+        } + playlistPaths(of: version)
+    }
+
+    /// The paths of the playlists that may have been written beside a version's files.
+    func playlistPaths(of version: VersionID) throws -> [String] {
+        try query("SELECT position FROM playlist WHERE version_id = ? ORDER BY position", version) {
+            StreamPlaylistPath.path(version, $0.int(0))
         }
     }
 }

@@ -58,7 +58,12 @@ extension CommandTable {
         arguments: [key], examples: [ExampleSpec("lecturectl why algebra-01", "show the reason and the attempts")])
 
     static let path = CommandSpec(
-        "path", "prints the path of an unsealed file", arguments: [key],
+        "path", "prints the path of an unsealed file",
+        discussion: [
+            "For an adaptive lecture (HLS) that is its playlist, which is written into the store with the paths of its "
+                + "segments. Segments that are sealed or encrypted are played with 'lecturectl play --with' or --url."
+        ],
+        arguments: [key],
         examples: [ExampleSpec("mpv \"$(lecturectl path algebra-01)\"", "play it with another program")])
 
     static let cat = CommandSpec(
@@ -70,6 +75,8 @@ extension CommandTable {
             "If the licence limits play time, the bytes written count: the whole lecture costs its duration, and a "
                 + "range its share. When the time is used up, the command ends with exit status 77 after what was "
                 + "written until then.",
+            "Of an adaptive lecture (HLS) the first track is written: initialisation sections and segments one after "
+                + "the other, decrypted, without ranges. 'lecturectl export' joins all tracks.",
         ],
         arguments: [key],
         options: [
@@ -107,6 +114,24 @@ extension CommandTable {
             ExampleSpec("lecturectl play https://cdn.example/algebra-02.mp4", "stream a lecture"),
             ExampleSpec("lecturectl play algebra-01 --with 'vlc --play-and-exit'", "play it with VLC"),
         ])
+
+    static let export = CommandSpec(
+        "export", "writes an adaptive lecture into one file",
+        discussion: [
+            "Joins playlists and segments (HLS) with the program ffmpeg, without encoding anything anew. Subtitles are "
+                + "kept in mp4 and mkv. The file gets its name when it is whole.",
+            "A sealed lecture is refused with exit status 77: its media never lies on the disk in clear. Exit status 78 "
+                + "means that ffmpeg is not installed, 74 that it failed.",
+        ],
+        arguments: [key],
+        options: [
+            .value("output", "o", "FILE", .file, help: "Where the file is written."),
+            .value(
+                "format", nil, "NAME", .words(["mp4", "mkv", "ts"]), help: "The container.",
+                defaultText: "the suffix of the file"),
+            .flag("force", help: "Replace a file of this name."),
+        ],
+        examples: [ExampleSpec("lecturectl export algebra-01 --output algebra-01.mp4", "make one file of it")])
 
     private static let playOptions: [OptionSpec] = [
         .flag("stream", help: "Stream a URL even when its lecture was downloaded."),

@@ -10,6 +10,7 @@ package enum CommandActions {
         "path": QueryCommands.path,
         "cat": QueryCommands.cat,
         "play": PlayCommand.run,
+        "export": ExportCommand.run,
         "bookmark list": BookmarkCommands.list,
         "bookmark add": BookmarkCommands.add,
         "bookmark remove": BookmarkCommands.remove,

@@ -16,7 +16,8 @@ enum QueryCommands {
                 try context.output.write(machine: JSONLine.content(content, licence: licence))
                 return .done
             }
-            let path = content.state == .completed ? try? await manager.contents.path(of: key) : nil
+            let isOneFile = content.state == .completed && content.type != .adaptiveDownload
+            let path = isOneFile ? try? await manager.contents.path(of: key) : nil
             var facts = facts(content, path: path)
             if let licence { facts.append(("Licence", LicenceCommands.sentence(licence))) }
             try context.output.write(text(facts))

@@ -28,12 +28,19 @@ final class ForegroundProgram: Sendable {
     /// - Parameters:
     ///   - words: its name, looked for in `PATH`, or its path; then its arguments.
     ///   - keepsOutput: whether it may write to standard output.
+    ///   - pipes: what it has as standard output and standard error instead; nil for those of this program.
     /// - Throws: `LectureError` with `playerProgramMissing`.
-    init(_ words: [String], keepsOutput: Bool) throws(LectureError) {
+    init(
+        _ words: [String], keepsOutput: Bool = true, pipes: (output: Int32, errors: Int32)? = nil
+    ) throws(LectureError) {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         if !keepsOutput { unsafe posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) }
+        if let pipes {
+            unsafe posix_spawn_file_actions_adddup2(&actions, pipes.output, STDOUT_FILENO)
+            unsafe posix_spawn_file_actions_adddup2(&actions, pipes.errors, STDERR_FILENO)
+        }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }

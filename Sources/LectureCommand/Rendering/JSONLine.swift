@@ -163,6 +163,24 @@ package enum JSONLine {
         }
     }
 
+    /// An adaptive lecture was written into one file.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture's key.
+    ///   - path: where the file is.
+    ///   - bytes: its length.
+    ///   - format: its container.
+    /// - Returns: the line.
+    package static func joined(_ key: ContentKey, path: String, bytes: Int64, format: ExportFormat) -> String {
+        line { writer in
+            writer.member("event", "joined")
+            writer.member("key", key.text)
+            writer.member("path", path)
+            writer.member("bytes", bytes)
+            writer.member("format", format.rawValue)
+        }
+    }
+
     /// The planned action of a dry run for a lecture.
     ///
     /// - Parameter planned: the planned action.

@@ -107,6 +107,9 @@ struct FileWork: Sendable {
                 $0.role == .media && $0.state == .finalized
             })
         else { return }
+        guard record.content.type != .adaptiveDownload else {
+            return try refuseOutputs(outputs.map(\.path), of: record, &step)
+        }
         publishing[content] = outputs.count
         let own = OutputRight.own(try index.outputs.written(record.content.key))
         for output in outputs {
@@ -114,6 +117,18 @@ struct FileWork: Sendable {
                 path: media.path, isSealed: media.seal != .plain, output: output.path,
                 right: output.mayReplace ? .any : own)
             step.effects.append(.publish(content, file))
+        }
+    }
+
+    /// An adaptive lecture is many files, none of which is the lecture.
+    private func refuseOutputs(
+        _ paths: [String], of record: ItemRecord, _ step: inout Step<DownloadMachine>
+    ) throws {
+        let key = record.content.key
+        for path in paths {
+            try step.store.index.outputs.delete(record.id, path: path)
+            let error = LectureError(.manyFiles, detail: key.text)
+            step.notices.append(.event(.publishingFailed(key: key, path: path, error: error)))
         }
     }
 

@@ -231,11 +231,11 @@ extension LectureManager.Licences {
         _ key: ContentKey, patience: Duration, counting: PlayTimeCounting
     ) async throws -> Play {
         try Task.checkCancellation()
-        let media = try finalizedMedia(key)
+        let candidate = try await candidate(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
             return Play(
-                self, FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key)), key: key, licence: nil,
-                counter: nil)
+                self, try played(candidate, key), byteCount: try await byteCount(of: candidate), key: key,
+                licence: nil, counter: nil)
         }
         let service = try licensing.open()
         let verdict = try service.engine.judge(key, forPlay: true)
@@ -255,26 +255,56 @@ extension LectureManager.Licences {
             // A caller that was cancelled meanwhile is not charged for a play.
             try Task.checkCancellation()
         }
-        let duration = try await limitedTime(of: media, key, service)
+        let (byteCount, duration) = try await extent(of: candidate, key, service)
         if let reason = try service.engine.judge(key, forPlay: true).reasons.first {
             throw LectureError(reason.code, detail: key.text, cause: refusal?.message ?? "")
         }
         let entry = try service.ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
-        let finalized = FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key))
-        let counter = counter(entry, byteCount: media.total ?? 0, duration: duration, counting: counting)
-        return Play(self, finalized, key: key, licence: entry, counter: counter)
+        let counter = counter(entry, byteCount: byteCount, duration: duration, counting: counting)
+        return Play(
+            self, try played(candidate, key), byteCount: byteCount, key: key, licence: entry, counter: counter)
     }
 
-    /// How long a lecture plays, where its licence limits that and permits a play now. Before the play is taken, so
-    /// that media which cannot be read costs none.
-    private func limitedTime(of media: ResourceRecord, _ key: ContentKey, _ service: LicenceService) async throws
-        -> Duration
-    {
-        let nominal = PlayingTime.of(byteCount: media.total ?? 0, contained: nil, recorded: nil)
+    /// What a play would read, before its licence is asked.
+    private enum Candidate {
+        case file(ResourceRecord)
+        case streams(AdaptiveShelf)
+    }
+
+    private func candidate(_ key: ContentKey) async throws -> Candidate {
+        guard let version = try queries.streamVersion(key) else { return .file(try finalizedMedia(key)) }
+        let shelf = AdaptiveShelf(core, key, version)
+        try await shelf.checkBeginning()
+        return .streams(shelf)
+    }
+
+    private func played(_ candidate: Candidate, _ key: ContentKey) throws -> PlayedMedia {
+        switch candidate {
+        case .file(let media): .file(FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key)))
+        case .streams(let shelf): .streams(shelf)
+        }
+    }
+
+    private func byteCount(of candidate: Candidate) async throws -> UInt64 {
+        switch candidate {
+        case .file(let media): media.total ?? 0
+        case .streams(let shelf): try queries.segmentBytes(shelf.version.id)
+        }
+    }
+
+    /// How many bytes a lecture has, and how long it plays, where its licence limits that and permits a play now. Before
+    /// the play is taken, so that media which cannot be read costs none.
+    private func extent(
+        of candidate: Candidate, _ key: ContentKey, _ service: LicenceService
+    ) async throws -> (bytes: UInt64, duration: Duration) {
+        let bytes = try await byteCount(of: candidate)
         guard try service.ledger.entry(key)?.record?.policy.playTimeLimit != nil,
             try service.engine.judge(key, forPlay: true).isPlayable
-        else { return nominal }
-        return try await MediaReader(core).playingTime(of: media, key)
+        else { return (bytes, PlayingTime.of(byteCount: bytes, contained: nil, recorded: nil)) }
+        switch candidate {
+        case .file(let media): return (bytes, try await MediaReader(core).playingTime(of: media, key))
+        case .streams(let shelf): return try await shelf.extent()
+        }
     }
 
     /// Whether a licence server can resolve a reason.

@@ -21,12 +21,12 @@ public import LectureModel
 public actor Play {
     /// The lecture.
     public nonisolated let key: ContentKey
-    /// The length of the media in bytes.
+    /// The length of the media in bytes; of an adaptive lecture, of all its segments as they are kept.
     public nonisolated let byteCount: Int64
     /// How many plays are left after this one; nil for no limit.
     public nonisolated let countLeft: Int?
     private let licences: LectureManager.Licences
-    private let media: FinalizedMedia
+    private let media: PlayedMedia
     private let isLicensed: Bool
     /// Charges play time; nil where it is not limited.
     private let counter: PlayCounter?
@@ -45,15 +45,15 @@ public actor Play {
     private static let longestWay: Duration = .seconds(2)
 
     init(
-        _ licences: LectureManager.Licences, _ media: FinalizedMedia, key: ContentKey, licence: LicenceEntry?,
-        counter: PlayCounter?
+        _ licences: LectureManager.Licences, _ media: PlayedMedia, byteCount: UInt64, key: ContentKey,
+        licence: LicenceEntry?, counter: PlayCounter?
     ) {
         self.licences = licences
         self.media = media
         self.key = key
         self.counter = counter
         isLicensed = licence != nil
-        byteCount = Int64(clamping: media.resource.total ?? 0)
+        self.byteCount = Int64(clamping: byteCount)
         countLeft = licence?.record?.countLeft.map { max(0, $0 - 1) }
     }
 
@@ -79,13 +79,15 @@ public actor Play {
         }
     }
 
-    /// Reads media.
+    /// Reads media. An adaptive lecture has no bytes of its own: all of it is the stream of its first media playlist, that
+    /// is its initialisation sections and segments one after the other, decrypted and without gaps. See ``isAdaptive``.
     ///
     /// - Parameters:
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
     ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
-    /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`, `playTimeUsedUp` when the licence
-    ///   permits no further byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the
+    /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`, `manyFiles` for a range of an adaptive
+    ///   lecture, `notComplete` for one that is still being downloaded, `playTimeUsedUp` when the licence permits no
+    ///   further byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the
     ///   latest after a chunk; the play continues.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         try await read(range: range, isAll: false, receive)
@@ -93,10 +95,29 @@ public actor Play {
 
     /// The same; `isAll` says that nothing else will be read in this play, so that no more is charged ahead.
     func read(range: Range<Int64>?, isAll: Bool, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
-        guard !isOver else { throw LectureError(.closing, detail: key.text) }
-        // What is read to open the media is not played yet.
-        let charge = isCounted ? counter.map { PlayRead(counter: $0, isAll: isAll) } : nil
-        try await MediaReader(licences.core).read(media, key, range: range, charging: charge, receive)
+        try requireGoingOn()
+        switch media {
+        case .file(let file):
+            let charge = charge(isAll: isAll)
+            try await MediaReader(licences.core).read(file, key, range: range, charging: charge, receive)
+        case .streams(let shelf):
+            guard range == nil else { throw LectureError(.manyFiles, detail: key.text) }
+            // Its playlists may have more than one track, so that the rest of the play is not known.
+            try await shelf.readJoined(charging: charge(isAll: false), receive)
+        }
+    }
+
+    /// How reads are charged. What is read to open the media is not played yet.
+    func charge(isAll: Bool) -> PlayRead? { isCounted ? counter.map { PlayRead(counter: $0, isAll: isAll) } : nil }
+
+    /// Refuses to read after the end.
+    func requireGoingOn() throws(LectureError) {
+        if isOver { throw LectureError(.closing, detail: key.text) }
+    }
+
+    /// The playlists and files of an adaptive lecture.
+    nonisolated var shelf: AdaptiveShelf? {
+        if case .streams(let shelf) = media { shelf } else { nil }
     }
 
     /// Records what was watched since the last call.
@@ -174,6 +195,14 @@ public actor Play {
             throw error
         }
     }
+}
+
+/// What a play reads.
+enum PlayedMedia: Sendable {
+    /// One file.
+    case file(FinalizedMedia)
+    /// The playlists and files of an adaptive lecture.
+    case streams(AdaptiveShelf)
 }
 
 /// The media of a complete lecture, with its cipher.

@@ -219,7 +219,8 @@ extension LectureError.Code {
         reason: "Licences and sealed lectures of this device can only be read with its key.")
     /// A sealed lecture can only be read through its licence.
     public static let isSealed = Self(
-        -20113, "sealed", "the lecture is sealed", "Read it with 'lecturectl cat', which asks its licence.",
+        -20113, "sealed", "the lecture is sealed",
+        "Read it with 'lecturectl cat', or play it with 'lecturectl play --with PROGRAM': both ask its licence.",
         reason: "An unencrypted copy would outlive the licence.")
 }
 

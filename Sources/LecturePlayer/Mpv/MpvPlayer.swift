@@ -51,6 +51,8 @@ import LectureKit
     }
 
     private let library: MpvLibrary
+    /// Where the media is read that has no window.
+    private let playlist = Monitor<PlaylistAddress?>(nil)
     /// Nil once it is destroyed.
     private let handle: Monitor<Handle?>
     private let window = Monitor<MediaWindow?>(nil)
@@ -118,6 +120,8 @@ import LectureKit
             return last
         }
         before?.cancel()
+        let playlist = media.playlist
+        self.playlist.withLock { $0 = playlist }
         let isFirst = loads.withLock { loads in
             loads += 1
             return loads == 1
@@ -131,7 +135,20 @@ import LectureKit
         run(["set", "chapters-file", tracks.chapters.isEmpty ? "" : Self.chapters])
         run(["set", "start", start > .zero ? Self.text(start) : "none"])
         run(["set", "end", end.map(Self.text) ?? "none"])
-        run(["loadfile", Self.media])
+        guard let playlist else { return run(["loadfile", Self.media]) }
+        run(["loadfile", playlist.url, "replace", Self.options(playlist)])
+    }
+
+    /// How a playlist is read, beside what is set for all media.
+    private static func options(_ playlist: PlaylistAddress) -> String {
+        let options = [
+            // Nothing is far: what is read ahead would only be unsealed earlier.
+            ("cache", "no"), ("user-agent", playlist.userAgent),
+            // FFmpeg's demuxer begins with the first key picture after the place that is asked for, and with a playlist
+            // that grows near its end (libavformat/hls.c of FFmpeg 5.1).
+            ("hr-seek-demuxer-offset", text(playlist.longestSegment)), ("demuxer-lavf-o", "live_start_index=0"),
+        ]
+        return options.map { "\($0)=\($1)" }.joined(separator: ",")
     }
 
     /// Runs a command, without waiting for it.
@@ -362,7 +379,7 @@ import LectureKit
 
     private func ended(_ end: mpv_event_end_file) {
         // To libmpv, bytes that cannot be read are the end of the media. Those that nothing has needed are no failure.
-        let unread = window.withLock(\.self)?.error
+        let unread = playlist.withLock(\.self)?.failure() ?? window.withLock(\.self)?.error
         switch end.reason {
         case MPV_END_FILE_REASON_EOF: report(unread.map(VideoEvent.failed) ?? .ended)
         case MPV_END_FILE_REASON_ERROR: report(.failed(unread ?? failure(end.error)))
