@@ -15,15 +15,16 @@ public struct KeptSubtitle: Sendable, Hashable {
 }
 
 extension LectureManager.Contents {
-    /// The subtitles that were kept with a lecture, verified and unsealed.
+    /// The subtitles that were kept with a lecture, verified and unsealed. Those of an adaptive lecture's own renditions
+    /// (WebVTT) are put together into one file each.
     ///
     /// - Parameter key: the lecture.
-    /// - Returns: in the order of its description; those that could not be downloaded are left out.
+    /// - Returns: in the order of its description, then of its playlist; those that could not be downloaded are left out.
     /// - Throws: ``LectureError``: `unknownContent`, `damaged`, `sealedElsewhere`, a store's code. `CancellationError`
     ///   when the task is cancelled.
     public func subtitles(of key: ContentKey) async throws -> [KeptSubtitle] {
         let described = try outline(of: key).subtitles
-        let files = try queries.resources(key).filter { $0.role == .subtitle && $0.state == .finalized }
+        let files = try queries.headResources(key).filter { $0.role == .subtitle && $0.state == .finalized }
         var found: [KeptSubtitle] = []
         for file in files {
             let media = FinalizedMedia(resource: file, cipher: try cipher(for: file, of: key))
@@ -36,6 +37,7 @@ extension LectureManager.Contents {
                     name: entry?.name ?? file.name, language: entry?.language ?? "",
                     isMachineMade: entry?.isMachineMade ?? false, bytes: bytes.withLock(\.self)))
         }
-        return found
+        guard let version = try queries.streamVersion(key) else { return found }
+        return try await found + AdaptiveShelf(core, key, version).subtitles()
     }
 }

@@ -17,9 +17,10 @@ final class ServedPlay: Sendable {
         var used: ContinuousClock.Instant
     }
 
-    /// How many answers to its program may be under way: players read an index beside the media, and of an adaptive
-    /// lecture several tracks, each with the segment after the one that is played.
-    var mostAnswers: Int { whole == nil ? 24 : 8 }
+    /// How many answers to its program may be under way: players read an index beside the media.
+    static let mostAnswers = 8
+    /// The same of an adaptive lecture: several tracks, each with the segment after the one that is played.
+    static let mostAdaptiveAnswers = 24
 
     let token: String
     let media: ServedMedia
@@ -60,7 +61,8 @@ final class ServedPlay: Sendable {
         state.withLock { state in
             guard state.end == nil else { return .unknownPlay }
             if let first = state.program, !first.isSame(as: program), first.isRunning { return .otherProgram }
-            guard state.answers.count < mostAnswers else { return .tooMany }
+            let most = whole == nil ? Self.mostAdaptiveAnswers : Self.mostAnswers
+            guard state.answers.count < most else { return .tooMany }
             state.program = program
             state.answers[ObjectIdentifier(answer)] = answer
             return nil

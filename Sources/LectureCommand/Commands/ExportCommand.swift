@@ -27,7 +27,9 @@ enum ExportCommand {
             var options = LoopbackOptions()
             options.idleLimit = nil
             let server = try LoopbackServer(manager, options: options)
-            let run = ExportRun(session: session, content: content, format: format, place: place)
+            let subtitles = format.hasSubtitles ? try await manager.contents.subtitles(of: key) : []
+            let run = ExportRun(
+                session: session, content: content, format: format, place: place, subtitles: subtitles)
             do {
                 let status = try await run.run(server)
                 await server.stop()
@@ -59,14 +61,23 @@ package enum ExportFormat: String, Sendable, CaseIterable {
         self = format
     }
 
-    /// ffmpeg's arguments behind the input: all tracks as they are, subtitles in the container's own form.
-    package var arguments: [String] {
-        let tracks = ["-map", "0:v?", "-map", "0:a?"]
+    /// Whether it has subtitles as text.
+    package var hasSubtitles: Bool { self != .ts }
+
+    /// ffmpeg's arguments behind the inputs: all tracks as they are, subtitles in the container's own form.
+    ///
+    /// - Parameter languages: of the subtitles, which are the second and the following inputs.
+    /// - Returns: the words before the name of the file.
+    package func arguments(subtitles languages: [String]) -> [String] {
+        var words = ["-map", "0:v?", "-map", "0:a?", "-c", "copy"]
+        for (place, language) in languages.enumerated() {
+            words += ["-map", "\(place + 1):s"]
+            if !language.isEmpty { words += ["-metadata:s:s:\(place)", "language=\(language)"] }
+        }
         return switch self {
-        case .mp4: tracks + ["-map", "0:s?", "-c", "copy", "-c:s", "mov_text", "-f", "mp4"]
-        case .mkv: tracks + ["-map", "0:s?", "-c", "copy", "-f", "matroska"]
-        // It has no subtitles of this kind.
-        case .ts: tracks + ["-c", "copy", "-f", "mpegts"]
+        case .mp4: words + ["-c:s", "mov_text", "-f", "mp4"]
+        case .mkv: words + ["-f", "matroska"]
+        case .ts: words + ["-f", "mpegts"]
         }
     }
 }
@@ -109,6 +120,25 @@ private struct ExportPlace {
     }
 
     func discard() { unsafe unlink(temporary) }
+
+    /// The place of a subtitle file for ffmpeg, whose demuxer of HLS leaves out renditions of subtitles.
+    func subtitle(_ place: Int) -> String { "\(temporary).\(place).vtt" }
+
+    /// Writes a file that is only there while ffmpeg runs.
+    func write(_ bytes: [UInt8], to path: String) throws(LectureError) {
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw LectureError(.writeFile, detail: path, cause: unsafe String(cString: strerror(errno))) }
+        defer { close(file) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw LectureError(.writeFile, detail: path, cause: unsafe String(cString: strerror(errno)))
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
 }
 
 /// One export.
@@ -117,15 +147,21 @@ private struct ExportRun {
     let content: Content
     let format: ExportFormat
     let place: ExportPlace
+    let subtitles: [KeptSubtitle]
 
     private var context: CommandContext { session.context }
     private var key: ContentKey { content.key }
 
     func run(_ server: LoopbackServer) async throws -> ExitStatus {
         let play = try await server.open(.lecture(key))
-        defer { place.discard() }
+        let texts = subtitles.indices.map(place.subtitle)
+        defer {
+            place.discard()
+            for path in texts { unsafe unlink(path) }
+        }
+        for (path, subtitle) in zip(texts, subtitles) { try place.write(subtitle.bytes, to: path) }
         let signal = Signal()
-        let (program, output, errors) = try start(play.url)
+        let (program, output, errors) = try start(play.url, texts)
         let watching = context.signals().map { watcher in
             Task {
                 for await case .stop(let number) in watcher.events {
@@ -153,7 +189,9 @@ private struct ExportRun {
         return .done
     }
 
-    private func start(_ url: String) throws(LectureError) -> (ForegroundProgram, output: LinePipe, errors: LinePipe) {
+    private func start(
+        _ url: String, _ texts: [String]
+    ) throws(LectureError) -> (ForegroundProgram, output: LinePipe, errors: LinePipe) {
         guard let output = LinePipe(), let errors = LinePipe() else {
             throw LectureError(.exportFailed, detail: key.text, cause: "no pipe could be made")
         }
@@ -164,7 +202,8 @@ private struct ExportRun {
         let words = ["ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-loglevel", "error", "-progress", "pipe:1"]
         do {
             let program = try ForegroundProgram(
-                words + ["-i", url] + format.arguments + ["-y", "file:\(place.temporary)"],
+                words + ["-i", url] + texts.flatMap { ["-i", "file:\($0)"] }
+                    + format.arguments(subtitles: subtitles.map(\.language)) + ["-y", "file:\(place.temporary)"],
                 pipes: (output.writer, errors.writer))
             return (program, output, errors)
         } catch {

@@ -114,25 +114,53 @@ actor AdaptiveShelf: CorePart {
     ) async throws {
         let playlist = try await joinedPlaylist()
         var keys: [String: SecretBytes] = [:]
-        for piece in playlist.pieces {
-            let range = piece.range.map { Int64(clamping: $0.start)..<Int64(clamping: $0.end) }
-            guard let cipher = piece.cipher else {
-                try await read(piece.file, range: range, charging: charge, receive)
-                continue
-            }
-            let secret: SecretBytes
-            if let known = keys[cipher.key] { secret = known } else {
-                secret = try await self.secret(cipher.key)
-                keys[cipher.key] = secret
-            }
-            let decryptor = try SegmentDecryptor(key: secret, vector: cipher.vector)
-            try await read(piece.file, range: range, charging: charge) { bytes in
-                let clear = try decryptor.update(bytes)
-                if !clear.isEmpty { try receive(clear) }
-            }
-            let rest = try decryptor.finish()
-            if !rest.isEmpty { try receive(rest) }
+        for piece in playlist.pieces { try await read(piece, &keys, charging: charge, receive) }
+    }
+
+    /// Reads a part of a stream, decrypted.
+    private nonisolated func read(
+        _ piece: LocalPlaylist.Piece, _ keys: inout [String: SecretBytes], charging charge: PlayRead?,
+        _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        let range = piece.range.map { Int64(clamping: $0.start)..<Int64(clamping: $0.end) }
+        guard let cipher = piece.cipher else {
+            return try await read(piece.file, range: range, charging: charge, receive)
         }
+        let secret: SecretBytes
+        if let known = keys[cipher.key] { secret = known } else { secret = try await self.secret(cipher.key) }
+        keys[cipher.key] = secret
+        let decryptor = try SegmentDecryptor(key: secret, vector: cipher.vector)
+        try await read(piece.file, range: range, charging: charge) { bytes in
+            let clear = try decryptor.update(bytes)
+            if !clear.isEmpty { try receive(clear) }
+        }
+        let rest = try decryptor.finish()
+        if !rest.isEmpty { try receive(rest) }
+    }
+
+    /// The renditions of subtitles, each as one WebVTT file. Those in other forms are left out.
+    ///
+    /// - Returns: in the order of the playlist.
+    /// - Throws: as ``read(_:range:charging:_:)``.
+    nonisolated func subtitles() async throws -> [KeptSubtitle] {
+        guard version.playlists.count > 1 else { return [] }
+        var found: [KeptSubtitle] = []
+        var keys: [String: SecretBytes] = [:]
+        for rendition in SubtitleRendition.all(in: version.playlists[0]) {
+            guard let text = try await text(rendition.playlist) else { continue }
+            let pieces = try LocalPlaylist(text).pieces
+            guard !pieces.contains(where: \.isInitialisation) else { continue }
+            var joined = JoinedSubtitles()
+            for piece in pieces {
+                let bytes = Guarded<[UInt8]>([])
+                try await read(piece, &keys, charging: nil) { part in bytes.withLock { $0 += part } }
+                joined.add(bytes.withLock(\.self))
+            }
+            found.append(
+                KeptSubtitle(
+                    name: rendition.name, language: rendition.language, isMachineMade: false, bytes: joined.bytes))
+        }
+        return found
     }
 
     private func joinedPlaylist() throws -> LocalPlaylist {

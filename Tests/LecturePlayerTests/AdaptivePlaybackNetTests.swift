@@ -1,0 +1,154 @@
+import Foundation
+import LectureKit
+import LectureTestSupport
+import Testing
+
+@testable import LecturePlayer
+
+/// Adaptive lectures in the library's own player.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct AdaptivePlaybackNetTests {
+    /// A store with one adaptive lecture.
+    private struct Screen {
+        let directory: TemporaryDirectory
+        let origin: NginxOrigin
+        let manager: LectureManager
+        let key: ContentKey
+
+        init(_ name: String, seal: SealPolicy = .licensed, _ streams: TestStreams) async throws {
+            directory = try TemporaryDirectory()
+            origin = try await streams.serve()
+            var configuration = LectureConfiguration(storeDirectory: directory.file("store"))
+            (configuration.reserveBytes, configuration.maxAttempts, configuration.seal) = (1 << 20, 1, seal)
+            configuration.deviceDirectory = directory.file("device")
+            manager = try LectureManager(configuration)
+            var request = DownloadRequest(url: "\(origin.http)/\(name)/main.m3u8")
+            request.key = try ContentKey(name)
+            var selection = StreamSelection()
+            if name == "subtitles" { selection.subtitleLanguages = ["en"] }
+            request.selection = selection
+            key = try await manager.downloads.enqueue(request)
+            #expect(try await manager.downloads.waitUntilIdle(deadline: .seconds(60)))
+            #expect(try await manager.contents.find(key)?.state == .completed)
+        }
+
+        func player(_ change: (inout PlayerOptions) -> Void = { _ in }) throws -> Player {
+            var (engine, options) = (MpvOptions(), PlayerOptions())
+            (engine.surface, engine.more) = (.none, ["ao": "null"])
+            change(&options)
+            return Player(manager, .lecture(key), engine: try MpvEngine(engine), options: options)
+        }
+
+        func end() async {
+            await manager.close()
+            await origin.stop()
+        }
+    }
+
+    @Test(arguments: [
+        ("counted-ts", SealPolicy.licensed, []), ("counted-fmp4", .always, ["-hls_segment_type", "fmp4"]),
+        // A key picture only every eight seconds: a segment has none of its own for most places.
+        ("counted-long", .licensed, ["-g", "200"]),
+    ] as [(String, SealPolicy, [String])])
+    func `the picture that is shown is the one of the position`(
+        name: String, seal: SealPolicy, options: [String]
+    ) async throws {
+        let streams = try await TestStreams.shared.value
+        let key = options.first == "-g" ? options : options + ["-g", "50", "-sc_threshold", "0"]
+        try await streams.add(CountedFilm.file(seconds: 40), as: name, key)
+        let screen = try await Screen(name, seal: seal, streams)
+        let (numbers, receive) = AsyncStream.makeStream(of: Int.self)
+        var engine = MpvOptions()
+        engine.surface = .frames(
+            PlayerFrames(width: CountedFilm.width, height: CountedFilm.height) { frame in
+                receive.yield(CountedFilm.number(in: frame.pixels))
+            })
+        let player = Player(
+            screen.manager, .lecture(screen.key), engine: try MpvEngine(engine, environment: [:]))
+        var (events, shown) = (player.events.makeAsyncIterator(), numbers.makeAsyncIterator())
+        player.play()
+        guard case .duration(let length) = await wait(&events, for: { $0.isDuration }) else { return }
+        #expect(abs((length - .seconds(40)) / .milliseconds(1)) < 100, "\(length)")
+        #expect(await wait(&events) { $0 == .state(.playing(.steady)) } != nil)
+        player.pause()
+        #expect(await wait(&events) { $0 == .state(.paused(.steady)) } != nil)
+        for target in [10_000, 33_320, 1_000, 38_960, 20, 7_960, 8_040] {
+            player.seek(to: .milliseconds(target))
+            #expect(await wait(&events) { $0 == .state(.paused(.seeking)) } != nil)
+            guard case .position(let place) = await wait(&events, for: { $0.isPosition }) else { break }
+            #expect(abs((place - .milliseconds(target)) / .milliseconds(1)) <= 40, "\(place) for \(target)")
+            let picture = place / .seconds(1) * Double(CountedFilm.rate)
+            while let number = await shown.next(), abs(Double(number) - picture) > 1 {}
+            #expect(await wait(&events) { $0 == .state(.paused(.steady)) } != nil)
+        }
+        player.stop()
+        #expect(await player.ending() == .stopped)
+        await screen.end()
+    }
+
+    @Test(arguments: [TestStreams.Kind.aes, .fmp4aes, .audio, .range])
+    func `a part is played to its end, reported, and continued there`(kind: TestStreams.Kind) async throws {
+        let screen = try await Screen(kind.rawValue, try await TestStreams.shared.value)
+        let player = try screen.player { ($0.section, $0.user) = (.seconds(2) ..< .seconds(4), "kim") }
+        player.setRate(4)
+        player.play()
+        var places: [Duration] = []
+        for await event in player.events { if case .position(let place) = event { places.append(place) } }
+        #expect(await player.ending() == .finished)
+        #expect(places.allSatisfy { (1.9...4.2).contains($0 / .seconds(1)) } && places.count > 3, "\(places)")
+        let rows = try await screen.manager.reports.list().rows
+        #expect(rows.contains { $0.user == "kim" && $0.key == screen.key })
+        let whole = try screen.player()
+        whole.setRate(8)
+        whole.play()
+        var last: Duration = .zero
+        for await event in whole.events { if case .position(let place) = event { last = place } }
+        #expect(await whole.ending() == .finished && last > .seconds(9), "\(last)")
+        #expect(try await screen.manager.contents.details(of: screen.key)?.resumePoint == .zero)
+        let stopped = try screen.player { $0.start = .seconds(6) }
+        stopped.play()
+        for await event in stopped.events {
+            if case .position(let place) = event, place > .milliseconds(6500) { stopped.stop() }
+        }
+        #expect(await stopped.ending() == .stopped)
+        let point = try #require(try await screen.manager.contents.details(of: screen.key)?.resumePoint)
+        #expect(abs((point - .milliseconds(6500)) / .milliseconds(1)) < 1500, "\(point)")
+        await screen.end()
+    }
+
+    @Test func `subtitles of a rendition are shown`() async throws {
+        let screen = try await Screen("subtitles", try await TestStreams.shared.value)
+        let kept = try await screen.manager.contents.subtitles(of: screen.key)
+        #expect(kept.map(\.language) == ["en"] && kept.map(\.name) == ["English"])
+        let player = try screen.player { $0.subtitleLanguage = "en" }
+        player.setRate(4)
+        player.play()
+        var captions: [String] = []
+        for await event in player.events {
+            if case .caption(let text) = event, !text.isEmpty { captions.append(text) }
+        }
+        #expect(await player.ending() == .finished && captions == ["Hello", "World"], "\(captions)")
+        await screen.end()
+    }
+
+    @Test func `damage is the end with its reason`() async throws {
+        let screen = try await Screen("ts", try await TestStreams.shared.value)
+        let media = screen.directory.file("store/media")
+        for name in try FileManager.default.subpathsOfDirectory(atPath: media) where name.hasSuffix(".ts") {
+            let file = URL(filePath: "\(media)/\(name)")
+            var bytes = try Data(contentsOf: file)
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: file)
+        }
+        let player = try screen.player()
+        player.play()
+        for await _ in player.events {}
+        #expect(await player.ending() == .failed(LectureError(.damaged)))
+        await screen.end()
+    }
+}
+
+extension PlayerEvent {
+    fileprivate var isPosition: Bool { if case .position = self { true } else { false } }
+    fileprivate var isDuration: Bool { if case .duration = self { true } else { false } }
+}
