@@ -53,13 +53,23 @@ struct KeptLecture: PlayedLecture {
     private struct Carrier {
         let server: LoopbackServer
         let carried: LoopbackPlay
+        /// The names of the playlists of its parts.
+        let parts: [String]
 
         init(_ manager: LectureManager, _ play: Play) async throws {
             server = try LoopbackServer(manager)
-            do { carried = try await server.carry(play) } catch {
+            do {
+                carried = try await server.carry(play)
+                parts = try await play.partNames()
+            } catch {
                 await server.stop()
                 throw error
             }
+        }
+
+        var urls: [String] {
+            let base = carried.url.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            return parts.map { "\(base.joined(separator: "/"))/\($0)" }
         }
     }
 
@@ -81,7 +91,7 @@ struct KeptLecture: PlayedLecture {
     var playlist: PlaylistAddress? {
         carrier.map { carrier in
             PlaylistAddress(
-                url: carrier.carried.url, longestSegment: play.longestSegment, userAgent: LoopbackServer.ownAgent,
+                urls: carrier.urls, longestSegment: play.longestSegment, userAgent: LoopbackServer.ownAgent,
                 failure: { [carried = carrier.carried] in carried.failure })
         }
     }

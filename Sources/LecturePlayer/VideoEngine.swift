@@ -183,8 +183,9 @@ extension MediaSource {
 
 /// Where a video engine reads an adaptive lecture (HLS): a server in this process, for this process.
 public struct PlaylistAddress: Sendable {
-    /// The URL of the playlist to begin with. It permits reading the lecture: it belongs in no log.
-    public let url: String
+    /// The URLs of its parts, which are played one after the other as one; mostly it is one. Each part has a clock of its
+    /// own. They permit reading the lecture: they belong in no log.
+    public let urls: [String]
     /// The longest duration of a segment.
     public let longestSegment: Duration
     /// What a program that reads it calls itself.
@@ -195,14 +196,14 @@ public struct PlaylistAddress: Sendable {
     /// Creates an address.
     ///
     /// - Parameters:
-    ///   - url: of the playlist.
+    ///   - urls: of the playlists of its parts.
     ///   - longestSegment: the longest duration of a segment.
     ///   - userAgent: what a program that reads it calls itself.
     ///   - failure: tells why no more can be read.
     public init(
-        url: String, longestSegment: Duration, userAgent: String, failure: @escaping @Sendable () -> LectureError?
+        urls: [String], longestSegment: Duration, userAgent: String, failure: @escaping @Sendable () -> LectureError?
     ) {
-        (self.url, self.longestSegment, self.userAgent, self.failure) = (url, longestSegment, userAgent, failure)
+        (self.urls, self.longestSegment, self.userAgent, self.failure) = (urls, longestSegment, userAgent, failure)
     }
 }
 

@@ -63,14 +63,23 @@ struct RequestRulesTests {
         #expect(refusal(head([host, ("Content-Length", "0")])) == nil)
     }
 
-    @Test(arguments: ["", "/", "a", "/a/b", "/a/", "//a", "*"])
-    func `a path names a play and nothing else`(path: String) {
+    @Test(arguments: ["", "/", "a", "/a/b/c", "/a/", "//a", "/a//", "//", "*"])
+    func `a path names a play, or a file of it, and nothing else`(path: String) {
         #expect(refusal(head([host], path: path)) == .unknownPlay)
     }
 
     @Test func `what is asked for is understood`() {
-        let page = head([host, ("Origin", "https://lms.example")], method: "HEAD", path: "/token")
-        #expect(rules.judge(page) == .success(.init(token: "token", isHead: true, origin: "https://lms.example")))
+        for (path, name) in [("/token", nil), ("/token/12.ts", "12.ts")] as [(String, String?)] {
+            let page = head([host, ("Origin", "https://lms.example")], method: "HEAD", path: path)
+            let wanted = RequestRules.Wanted(token: "token", name: name, isHead: true, origin: "https://lms.example")
+            #expect(rules.judge(page) == .success(wanted))
+        }
+    }
+
+    @Test func `files of streams have their media types`() {
+        let types = ["1.ts": "video/mp2t", "2.m4s": "video/mp4", "3.m4a": "audio/mp4", "4.vtt": "text/vtt", "5.aac": "audio/aac"]
+        for (name, type) in types { #expect(ServedPart.type(ofFile: name) == type, "\(name)") }
+        for name in ["6.key", "7.x", ""] { #expect(ServedPart.type(ofFile: name) == "application/octet-stream") }
     }
 
     @Test(arguments: [

@@ -117,6 +117,26 @@ package struct TestStreams: Sendable {
                 + ["-f", "hls", "-hls_time", "2", "-hls_playlist_type", "vod"] + options + ["\(name)/main.m3u8"])
     }
 
+    /// Puts one film beside the others, cut in two whose clocks both begin at zero.
+    ///
+    /// - Parameters:
+    ///   - film: the file.
+    ///   - name: of its directory.
+    ///   - place: where the second part begins, in seconds: even.
+    ///   - end: how long the film is, in seconds: even.
+    /// - Throws: ``ChildProcess/Failure``.
+    package func add(_ film: Data, as name: String, cutAt place: Int, end: Int) async throws {
+        let options = ["-g", "50", "-sc_threshold", "0"]
+        try await add(film, as: "\(name)-a", options + ["-t", "\(place)"])
+        try await add(film, as: "\(name)-b", options + ["-ss", "\(place)"])
+        try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: true)
+        func list(_ part: String, _ count: Int) -> String {
+            (0..<count).map { "#EXTINF:2.0,\n../\(name)-\(part)/main\($0).ts\n" }.joined()
+        }
+        let body = "\(list("a", place / 2))#EXT-X-DISCONTINUITY\n\(list("b", (end - place) / 2))"
+        try write("\(Self.head)\(body)#EXT-X-ENDLIST\n", "\(name)/main.m3u8")
+    }
+
     /// Serves them.
     ///
     /// - Returns: nginx; its directory `i` has descriptors.

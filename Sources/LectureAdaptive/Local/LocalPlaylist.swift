@@ -110,6 +110,51 @@ package struct LocalPlaylist: Sendable {
     /// The position in a file's name; nil for `gap.ts`.
     private static func position(of name: String) -> Int? { Int(name.prefix { $0 != "." }) }
 
+    // MARK: Parts
+
+    /// How many parts there are between discontinuities: each may have a clock of its own.
+    package var partCount: Int { playlist.segments.isEmpty ? 0 : part(of: playlist.segments.count - 1) + 1 }
+
+    private func part(of index: Int) -> Int {
+        Int(playlist.discontinuitySequence(ofSegment: index) - playlist.discontinuitySequence(ofSegment: 0))
+    }
+
+    /// Leaves only one of the parts.
+    ///
+    /// - Parameter number: from 0.
+    package mutating func keep(part number: Int) {
+        let indices = playlist.segments.indices.filter { part(of: $0) == number }
+        var segments = SegmentTable()
+        for index in indices {
+            var segment = playlist.segments[index]
+            segment.isDiscontinuity = false
+            segments.append(segment)
+        }
+        // Vectors follow from the numbers.
+        playlist.mediaSequence += Int64(indices.first ?? 0)
+        playlist.discontinuitySequence = 0
+        playlist.segments = segments
+    }
+
+    /// A local multivariant playlist that names other media playlists.
+    ///
+    /// - Parameters:
+    ///   - text: as the store has it.
+    ///   - name: gives the new name for an old one.
+    /// - Returns: the text.
+    /// - Throws: ``LectureError`` with `playlistDamaged`.
+    package static func multivariant(
+        _ text: String, naming name: @escaping (String) -> String
+    ) throws(LectureError) -> String {
+        let playlist = try read(text)
+        do throws(PlaylistError) {
+            let bytes = try PlaylistWriter.bytes(playlist) { _, uri in name(uri) }
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            throw LectureError(.playlistDamaged, cause: error.reason)
+        }
+    }
+
     // MARK: Names
 
     /// Replaces the names of files by others.

@@ -38,8 +38,55 @@ actor AdaptiveShelf: CorePart {
     /// - Returns: nil for another name.
     /// - Throws: ``LectureError``: `notComplete` before the first segment is there, or when the version was replaced.
     func text(_ name: String) throws -> String? {
-        guard let place = names.firstIndex(of: name) else { return nil }
-        return try text(place, try presence())
+        if let place = names.firstIndex(of: name) { return try text(place, try presence()) }
+        guard let part = Part(name), let place = names.firstIndex(of: part.playlist), try partCount > part.number else {
+            return nil
+        }
+        let text = try text(place, try presence())
+        guard place >= version.firstMedia else {
+            return try LocalPlaylist.multivariant(text) { Part(number: part.number, playlist: $0).name }
+        }
+        var playlist = try LocalPlaylist(text)
+        playlist.keep(part: part.number)
+        return try playlist.text()
+    }
+
+    /// The playlists to begin with of the parts between discontinuities, for players that cannot jump over one. The whole is
+    /// one part while it is not complete, where its tracks have different parts, and with very many of them.
+    func partNames() throws -> [String] {
+        let (count, name) = (try partCount, names[0])
+        return count > 1 ? (0..<count).map { Part(number: $0, playlist: name).name } : [name]
+    }
+
+    private static let mostParts = 64
+
+    private var partCount: Int {
+        get throws {
+            guard try presence().end == nil else { return 1 }
+            let subtitles = Set(SubtitleRendition.all(in: version.playlists[0]).map(\.playlist))
+            let tracks = version.playlists.indices.filter { $0 >= version.firstMedia && !subtitles.contains(names[$0]) }
+            let counts = Set(try tracks.map { try LocalPlaylist(version.playlists[$0]).partCount })
+            guard counts.count == 1, let count = counts.first, count <= Self.mostParts else { return 1 }
+            return count
+        }
+    }
+
+    /// A part of a playlist: `p2.main.m3u8`.
+    private struct Part {
+        let number: Int
+        let playlist: String
+
+        var name: String { "p\(number).\(playlist)" }
+
+        init(number: Int, playlist: String) { (self.number, self.playlist) = (number, playlist) }
+
+        init?(_ name: String) {
+            let words = name.split(separator: ".", maxSplits: 1)
+            guard words.count == 2, name.hasPrefix("p"), let number = Int(words[0].dropFirst()), number >= 0 else {
+                return nil
+            }
+            self.init(number: number, playlist: String(words[1]))
+        }
     }
 
     private func presence() throws -> StreamPresence {

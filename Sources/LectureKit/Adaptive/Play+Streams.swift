@@ -20,6 +20,10 @@ extension Play {
     /// The longest duration of a segment, in whole seconds; zero for one file of media.
     public nonisolated var longestSegment: Duration { shelf?.longestSegment ?? .zero }
 
+    /// The names of the playlists that play its parts between discontinuities one after the other; ``playlist(_:)`` has
+    /// them, too. Where the clock of the media begins anew, players lose the position or cannot jump.
+    package func partNames() async throws -> [String] { try await shelf?.partNames() ?? [] }
+
     /// A playlist, as far as its files are there by now.
     ///
     /// - Parameter name: one of ``playlistNames``.

@@ -136,7 +136,13 @@ import LectureKit
         run(["set", "start", start > .zero ? Self.text(start) : "none"])
         run(["set", "end", end.map(Self.text) ?? "none"])
         guard let playlist else { return run(["loadfile", Self.media]) }
-        run(["loadfile", playlist.url, "replace", Self.options(playlist)])
+        run(["loadfile", Self.location(playlist), "replace", Self.options(playlist)])
+    }
+
+    /// A URL, or several as one timeline (edl-mpv.rst).
+    private static func location(_ playlist: PlaylistAddress) -> String {
+        guard playlist.urls.count > 1 else { return playlist.urls.first ?? "" }
+        return "edl://" + playlist.urls.map { "%\($0.utf8.count)%\($0)" }.joined(separator: ";")
     }
 
     /// How a playlist is read, beside what is set for all media.

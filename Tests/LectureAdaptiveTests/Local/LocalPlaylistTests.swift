@@ -66,6 +66,24 @@ import Testing
         #expect(playlist.isEncrypted && playlist.longestSegment == .seconds(2) && playlist.duration == .seconds(6))
     }
 
+    @Test func `parts between discontinuities keep their numbers`() throws {
+        let text = Self.text(
+            "#EXTINF:2,", "1.ts", "#EXTINF:2,", "2.ts", "#EXT-X-DISCONTINUITY", "#EXTINF:2,", "3.ts",
+            "#EXT-X-DISCONTINUITY", "#EXTINF:2,", "4.ts")
+        let whole = try LocalPlaylist(text)
+        #expect(whole.partCount == 3)
+        #expect(try LocalPlaylist(Self.plain).partCount == 1)
+        for (part, names, number) in [(0, ["1.ts", "2.ts"], 7), (1, ["3.ts"], 9), (2, ["4.ts"], 10), (3, [], 7)] {
+            var playlist = whole
+            playlist.keep(part: part)
+            let text = try playlist.text()
+            #expect(Self.names(text) == names && !text.contains("DISCONTINUITY"))
+            #expect(text.contains("SEQUENCE:\(number)\n"), "\(text)")
+        }
+        let named = try LocalPlaylist.multivariant("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n1.m3u8\n") { "p1.\($0)" }
+        #expect(named.contains("\np1.1.m3u8\n"))
+    }
+
     @Test func `names of files are replaced, those of gaps are not`() throws {
         var playlist = try LocalPlaylist(
             Self.text(#"#EXT-X-MAP:URI="1.mp4""#, "#EXTINF:2,", "2.m4s", "#EXT-X-GAP", "#EXTINF:2,", "gap.m4s"))
