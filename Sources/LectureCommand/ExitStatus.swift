@@ -84,7 +84,8 @@ package enum ExitStatus: Sendable, Equatable {
         case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
             .anchorUnwritable, .loopbackFailed:
             return .cannotCreate
-        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed, .exportFailed:
+        case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed,
+            .exportFailed:
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,

@@ -91,7 +91,7 @@ struct KeptLecture: PlayedLecture {
     var playlist: PlaylistAddress? {
         carrier.map { carrier in
             PlaylistAddress(
-                urls: carrier.urls, longestSegment: play.longestSegment, userAgent: LoopbackServer.ownAgent,
+                urls: carrier.urls, userAgent: LoopbackServer.ownAgent,
                 failure: { [carried = carrier.carried] in carried.failure })
         }
     }

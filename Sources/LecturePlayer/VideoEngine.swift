@@ -186,8 +186,6 @@ public struct PlaylistAddress: Sendable {
     /// The URLs of its parts, which are played one after the other as one; mostly it is one. Each part has a clock of its
     /// own. They permit reading the lecture: they belong in no log.
     public let urls: [String]
-    /// The longest duration of a segment.
-    public let longestSegment: Duration
     /// What a program that reads it calls itself.
     public let userAgent: String
     /// Why no more can be read; nil while it can. To a video library that is the end of the media.
@@ -197,13 +195,12 @@ public struct PlaylistAddress: Sendable {
     ///
     /// - Parameters:
     ///   - urls: of the playlists of its parts.
-    ///   - longestSegment: the longest duration of a segment.
     ///   - userAgent: what a program that reads it calls itself.
     ///   - failure: tells why no more can be read.
     public init(
-        urls: [String], longestSegment: Duration, userAgent: String, failure: @escaping @Sendable () -> LectureError?
+        urls: [String], userAgent: String, failure: @escaping @Sendable () -> LectureError?
     ) {
-        (self.urls, self.longestSegment, self.userAgent, self.failure) = (urls, longestSegment, userAgent, failure)
+        (self.urls, self.userAgent, self.failure) = (urls, userAgent, failure)
     }
 }
 

@@ -16,8 +16,10 @@ struct AdaptiveCommandNetTests {
             (directory, streams) = (try TemporaryDirectory(), try await TestStreams.shared.value)
             origin = try await streams.serve()
             for kind in kinds {
-                let kept = try await start(["precache", "--progress", "none", "--key", kind.rawValue] + options
-                    + (kind == .subtitles ? ["--subtitles", "en"] : []) + [url(kind)]).ending()
+                let kept = try await start(
+                    ["precache", "--progress", "none", "--key", kind.rawValue] + options
+                        + (kind == .subtitles ? ["--subtitles", "en"] : []) + [url(kind)]
+                ).ending()
                 #expect(kept.status == 0, "\(kept.errorText)")
             }
         }
@@ -52,7 +54,9 @@ struct AdaptiveCommandNetTests {
             // Those of fmp4aes are the encrypted ones.
             try Data(contentsOf: URL(filePath: home.streams.directory.file("fmp4/\(name)")))
         }
-        for key in ["fmp4", "fmp4aes"] { #expect(try await home("cat", key).output == parts.reduce(Data(), +), "\(key)") }
+        for key in ["fmp4", "fmp4aes"] {
+            #expect(try await home("cat", key).output == parts.reduce(Data(), +), "\(key)")
+        }
         let whole = try Data(contentsOf: URL(filePath: home.streams.directory.file("range/main.ts")))
         #expect(try await home("cat", "range").output == whole)
         #expect(try await home("cat", "audio").output.first == 0x47)
@@ -96,7 +100,8 @@ struct AdaptiveCommandNetTests {
             let made = try await home("--json", "export", kind.rawValue, "--output", file)
             #expect(made.status == 0, "\(made.errorText)")
             let bytes = try Data(contentsOf: URL(filePath: file)).count
-            #expect(made.text.contains(#""event":"joined","key":"\#(kind)""#) && made.text.contains(#""bytes":\#(bytes)"#))
+            #expect(
+                made.text.contains(#""event":"joined","key":"\#(kind)""#) && made.text.contains(#""bytes":\#(bytes)"#))
             #expect(try await home.pictures(file) == home.pictures(home.url(kind)), "\(kind)")
             let probe = ["-v", "error", "-show_entries", "stream=codec_type", "-of", "csv=p=0", file]
             let tracks = try await ChildProcess.run(try Places.command("ffprobe"), probe).text
@@ -132,7 +137,8 @@ struct AdaptiveCommandNetTests {
         let home = try await Home(.ts, options: ["--seal"])
         for words in [["export", "ts", "--output", home.directory.file("x.ts")], ["path", "ts"]] {
             let refused = try await home.start(words).ending()
-            #expect(refused.status == 77 && refused.errorText.contains("lecturectl play --with"), "\(refused.errorText)")
+            #expect(
+                refused.status == 77 && refused.errorText.contains("lecturectl play --with"), "\(refused.errorText)")
         }
         #expect(!FileManager.default.fileExists(atPath: home.directory.file("x.ts")))
         let clear = try await home("cat", "ts")

@@ -189,7 +189,8 @@ struct AdaptiveNetTests {
         let key = try await hall.keep("fmp4")
         let play = try await hall.server.open(.lecture(key))
         let files = try FileManager.default.subpathsOfDirectory(atPath: hall.directory.file("store/media"))
-        let file = URL(filePath: hall.directory.file("store/media/\(try #require(files.first { $0.hasSuffix(".m4s") }))"))
+        let file = URL(
+            filePath: hall.directory.file("store/media/\(try #require(files.first { $0.hasSuffix(".m4s") }))"))
         var bytes = try Data(contentsOf: file)
         bytes[bytes.count / 2] ^= 1
         try bytes.write(to: file)

@@ -77,7 +77,9 @@ struct RequestRulesTests {
     }
 
     @Test func `files of streams have their media types`() {
-        let types = ["1.ts": "video/mp2t", "2.m4s": "video/mp4", "3.m4a": "audio/mp4", "4.vtt": "text/vtt", "5.aac": "audio/aac"]
+        let types = [
+            "1.ts": "video/mp2t", "2.m4s": "video/mp4", "3.m4a": "audio/mp4", "4.vtt": "text/vtt", "5.aac": "audio/aac",
+        ]
         for (name, type) in types { #expect(ServedPart.type(ofFile: name) == type, "\(name)") }
         for name in ["6.key", "7.x", ""] { #expect(ServedPart.type(ofFile: name) == "application/octet-stream") }
     }

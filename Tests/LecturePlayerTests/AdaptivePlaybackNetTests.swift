@@ -45,13 +45,14 @@ struct AdaptivePlaybackNetTests {
         }
     }
 
-    @Test(arguments: [
-        ("counted-ts", SealPolicy.licensed, []), ("counted-fmp4", .always, ["-hls_segment_type", "fmp4"]),
-        // A key picture only every eight seconds: a segment has none of its own for most places.
-        ("counted-long", .licensed, ["-g", "200"]),
-        // Its clock begins again in the middle.
-        ("counted-cut", .licensed, []),
-    ] as [(String, SealPolicy, [String])])
+    @Test(
+        arguments: [
+            ("counted-ts", SealPolicy.licensed, []), ("counted-fmp4", .always, ["-hls_segment_type", "fmp4"]),
+            // A key picture only every eight seconds: a segment has none of its own for most places.
+            ("counted-long", .licensed, ["-g", "200"]),
+            // Its clock begins again in the middle.
+            ("counted-cut", .licensed, []),
+        ] as [(String, SealPolicy, [String])])
     func `the picture that is shown is the one of the position`(
         name: String, seal: SealPolicy, options: [String]
     ) async throws {

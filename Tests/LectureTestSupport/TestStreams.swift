@@ -34,7 +34,8 @@ package struct TestStreams: Sendable {
     private init() async throws {
         directory = try TemporaryDirectory()
         for kind in Kind.allCases {
-            try FileManager.default.createDirectory(atPath: directory.file(kind.rawValue), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: directory.file(kind.rawValue), withIntermediateDirectories: true)
         }
         try await ffmpeg(Self.film("testsrc2", 10) + ["-t", "10", "film.mp4"])
         let cut = ["-i", "film.mp4", "-c", "copy", "-f", "hls", "-hls_time", "2", "-hls_playlist_type", "vod"]

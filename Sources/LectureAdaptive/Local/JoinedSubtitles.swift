@@ -26,7 +26,8 @@ package struct JoinedSubtitles: Sendable {
     ///
     /// - Parameter segment: the file as received; one that is not WebVTT adds nothing.
     package mutating func add(_ segment: [UInt8]) {
-        let text = String(decoding: segment.starts(with: [0xEF, 0xBB, 0xBF]) ? segment.dropFirst(3) : segment[...], as: UTF8.self)
+        let text = String(
+            decoding: segment.starts(with: [0xEF, 0xBB, 0xBF]) ? segment.dropFirst(3) : segment[...], as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
         guard lines.first?.hasPrefix("WEBVTT") == true else { return }
         let paragraphs = lines.split { $0.isEmpty }
@@ -47,7 +48,9 @@ package struct JoinedSubtitles: Sendable {
             return head.hasPrefix("STYLE") || head.hasPrefix("REGION") ? lines.joined(separator: "\n") : nil
         }
         let words = lines[timing].split(separator: " ", omittingEmptySubsequences: true)
-        guard words.count >= 3, words[1] == "-->", let start = time(words[0]), let end = time(words[2]) else { return nil }
+        guard words.count >= 3, words[1] == "-->", let start = time(words[0]), let end = time(words[2]) else {
+            return nil
+        }
         guard end + shift > 0 else { return nil }
         let moved = [text(start + shift), "-->", text(end + shift)] + words.dropFirst(3).map(String.init)
         var block = lines.map(String.init)

@@ -45,12 +45,6 @@ package struct LocalPlaylist: Sendable {
     /// Whether nothing of it can be played.
     package var isEmpty: Bool { playlist.segments.isEmpty }
 
-    /// The longest duration of a segment, rounded up to seconds.
-    package var longestSegment: Duration { .seconds(playlist.targetDuration) }
-
-    /// The sum of all durations.
-    package var duration: Duration { playlist.totalDuration }
-
     /// The playlist as text.
     ///
     /// - Returns: what a player reads.

@@ -50,7 +50,8 @@ extension CommandTable {
         ],
         arguments: [
             ArgumentSpec(
-                "SOURCE", "A URL (media file, HLS playlist, DASH manifest, gateway link, kollus: link) or a course list; - is standard "
+                "SOURCE",
+                "A URL (media file, HLS playlist, DASH manifest, gateway link, kollus: link) or a course list; - is standard "
                     + "input.",
                 .source, minimum: 0, maximum: nil)
         ],

@@ -127,7 +127,9 @@ private struct ExportPlace {
     /// Writes a file that is only there while ffmpeg runs.
     func write(_ bytes: [UInt8], to path: String) throws(LectureError) {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw LectureError(.writeFile, detail: path, cause: unsafe String(cString: strerror(errno))) }
+        guard file >= 0 else {
+            throw LectureError(.writeFile, detail: path, cause: unsafe String(cString: strerror(errno)))
+        }
         defer { close(file) }
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -25,11 +25,6 @@ actor AdaptiveShelf: CorePart {
     /// The names of the playlists, the one to begin with first.
     nonisolated var names: [String] { version.playlists.indices.map(StreamPlaylistPath.name) }
 
-    /// The longest duration of a segment.
-    nonisolated var longestSegment: Duration {
-        version.playlists[version.firstMedia...].compactMap { try? LocalPlaylist($0).longestSegment }.max() ?? .zero
-    }
-
     // MARK: Playlists
 
     /// A playlist, as far as its files are there.
@@ -268,7 +263,9 @@ extension CorePart {
     /// - Returns: in their order.
     /// - Throws: ``LectureError``: `isSealed` for what is sealed or encrypted, `notComplete`, `mediaMissing`.
     func pathTexts(of version: StreamVersion, _ key: ContentKey) throws -> [String] {
-        guard let presence = try queries.presence(version.id), presence.end == nil else { throw LectureError(.notComplete, detail: key.text) }
+        guard let presence = try queries.presence(version.id), presence.end == nil else {
+            throw LectureError(.notComplete, detail: key.text)
+        }
         return try version.playlists.indices.map { place in
             guard place >= version.firstMedia else { return version.playlists[place] }
             var playlist = try LocalPlaylist(version.playlists[place])

@@ -17,9 +17,6 @@ extension Play {
     /// The names of its playlists, the one to begin with first: `main.m3u8`, `1.m3u8` …; empty for one file of media.
     public nonisolated var playlistNames: [String] { shelf?.names ?? [] }
 
-    /// The longest duration of a segment, in whole seconds; zero for one file of media.
-    public nonisolated var longestSegment: Duration { shelf?.longestSegment ?? .zero }
-
     /// The names of the playlists that play its parts between discontinuities one after the other; ``playlist(_:)`` has
     /// them, too. Where the clock of the media begins anew, players lose the position or cannot jump.
     package func partNames() async throws -> [String] { try await shelf?.partNames() ?? [] }

@@ -150,9 +150,8 @@ import LectureKit
         let options = [
             // Nothing is far: what is read ahead would only be unsealed earlier.
             ("cache", "no"), ("user-agent", playlist.userAgent),
-            // FFmpeg's demuxer begins with the first key picture after the place that is asked for, and with a playlist
-            // that grows near its end (libavformat/hls.c of FFmpeg 5.1).
-            ("hr-seek-demuxer-offset", text(playlist.longestSegment)), ("demuxer-lavf-o", "live_start_index=0"),
+            // FFmpeg's demuxer begins with a playlist that grows near its end (libavformat/hls.c of FFmpeg 5.1).
+            ("demuxer-lavf-o", "live_start_index=0"),
         ]
         return options.map { "\($0)=\($1)" }.joined(separator: ",")
     }
