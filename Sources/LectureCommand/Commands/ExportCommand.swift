@@ -48,12 +48,11 @@ package enum ExportFormat: String, Sendable, CaseIterable {
     case mkv
     case ts
 
-    /// The container that was asked for, or that a file's suffix names.
+    /// The container that was asked for, or that a file's suffix names; nil when neither names one.
     ///
     /// - Parameters:
     ///   - word: of the option; nil without it.
     ///   - path: of the file.
-    /// - Returns: nil when neither names one.
     package init?(_ word: String?, path: String) {
         let name = path.split(separator: "/").last ?? ""
         let suffix = name.split(separator: ".").dropFirst().last.map { FieldText.lowercased(String($0)) }
