@@ -135,6 +135,16 @@ package struct DASHChoice: Hashable, Sendable {
 
     private typealias Candidate = (track: DASHTrack, representation: DASHRepresentation)
 
+    /// The representations that a number chooses from, in their order: those of the pictures, else of the sound.
+    ///
+    /// - Parameter tracks: of the first period.
+    /// - Returns: those that can be used.
+    /// - Throws: `DASHError` when all are protected.
+    static func numbered(_ tracks: [DASHTrack]) throws(DASHError) -> [DASHRepresentation] {
+        let pictures = tracks.filter { $0.kind == .video }
+        return try usable(pictures.isEmpty ? tracks.filter { $0.kind == .audio } : pictures).map(\.representation)
+    }
+
     /// What can be used: clear rather than protected, another container rather than WebM.
     private static func usable(_ tracks: [DASHTrack]) throws(DASHError) -> [Candidate] {
         let all = tracks.flatMap { track in track.representations.map { (track: track, representation: $0) } }

@@ -35,12 +35,13 @@ extension StreamReader {
         _ root: XMLElement, _ plan: StreamPlan, _ outline: StreamOutline
     ) throws(LectureError) -> StreamOutline {
         var outline = outline
-        let tracks: [DASHTrack]
-        do throws(DASHError) { tracks = try DASHManifest(root, url: source.url).periods.first?.tracks ?? [] } catch {
+        let (tracks, offered): ([DASHTrack], [DASHRepresentation])
+        do throws(DASHError) {
+            tracks = try DASHManifest(root, url: source.url).periods.first?.tracks ?? []
+            offered = try DASHChoice.numbered(tracks)
+        } catch {
             throw LectureError(error)
         }
-        let pictures = tracks.filter { $0.kind == .video }
-        let offered = (pictures.isEmpty ? tracks.filter { $0.kind == .audio } : pictures).flatMap(\.representations)
         outline.variants = offered.enumerated().map { place, representation in
             var known = StreamOutline.Variant(number: place + 1)
             known.bandwidth = representation.bandwidth > 0 ? Int(clamping: representation.bandwidth) : nil
