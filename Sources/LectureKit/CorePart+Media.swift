@@ -154,7 +154,9 @@ extension CorePart {
         guard resource.seal != .plain else { return nil }
         let cipher: (any ContentCipher)? = try index.read { transaction in
             guard let item = try transaction.index.contents.item(key) else { return nil }
-            return try seals.cipher(for: item, role: resource.role, in: transaction)
+            // A segment that is sealed stays so, whatever is configured now: what is sealed anew is asked for by role.
+            let role: ResourceRole = resource.role.isOfStream ? .media : resource.role
+            return try seals.cipher(for: item, role: role, in: transaction)
         }
         guard let cipher else { throw LectureError(.sealedElsewhere, detail: key.text) }
         return cipher
