@@ -86,7 +86,8 @@ package struct AdaptiveRows: AdaptiveStore {
             try connection.execute(
                 """
                 UPDATE resource SET state = \(sql: ResourceRecord.State.absent), total_bytes = NULL, chunk_count = 0,
-                    proven_count = 0, proven_bytes = 0, sha256 = NULL, etag = NULL, last_modified = NULL, seal = 0
+                    proven_count = 0, proven_bytes = 0, sha256 = NULL, etag = NULL, last_modified = NULL,
+                    seal = \(sql: SealState.plain)
                 WHERE \(source)
                 """, version)
             try store.contents.recount(lease.content)

@@ -29,14 +29,15 @@ extension ResourceWork {
     /// - Throws: what the store throws.
     mutating func findCipher(for item: ItemRecord, _ step: Step<DownloadMachine>) throws -> LectureError? {
         guard record.seal != .plain, cipher == nil else { return nil }
-        if let error = try lookUpCipher(for: item, step) { return error }
+        // A segment that is sealed stays so, whatever is configured now: what is sealed anew is asked for by role.
+        if let error = try lookUpCipher(for: item, as: record.role.isOfStream ? .media : nil, step) { return error }
         return cipher == nil ? LectureError(.sealedElsewhere, detail: item.content.key.text) : nil
     }
 
     private mutating func lookUpCipher(
-        for item: ItemRecord, _ step: Step<DownloadMachine>
+        for item: ItemRecord, as role: ResourceRole? = nil, _ step: Step<DownloadMachine>
     ) throws -> LectureError? {
-        switch try step.store.cipher(for: item, record.role) {
+        switch try step.store.cipher(for: item, role ?? record.role) {
         case .success(let found): cipher = found
         case .failure(let error): return error
         }
