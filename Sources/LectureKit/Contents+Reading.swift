@@ -36,8 +36,8 @@ extension LectureManager.Contents {
     public func requireUnsealed(_ key: ContentKey) throws(LectureError) {
         try LectureError.only {
             let media = try finalizedMedia(key)
-            let version = try queries.streamVersion(key)
-            let isSealed = try version.map { try queries.hasSealedMedia($0.id) } ?? (media.seal != .plain)
+            let version = try queries.streams.streamVersion(key)
+            let isSealed = try version.map { try queries.streams.hasSealedMedia($0.id) } ?? (media.seal != .plain)
             guard !isSealed, try !writer.hasLicence(key), try !isSealedForLicence(key) else {
                 throw LectureError(.isSealed, detail: key.text)
             }

@@ -24,7 +24,7 @@ extension LectureManager.Contents {
     ///   when the task is cancelled.
     public func subtitles(of key: ContentKey) async throws -> [KeptSubtitle] {
         let described = try outline(of: key).subtitles
-        let files = try queries.headResources(key).filter { $0.role == .subtitle && $0.state == .finalized }
+        let files = try queries.streams.headResources(key).filter { $0.role == .subtitle && $0.state == .finalized }
         var found: [KeptSubtitle] = []
         for file in files {
             let media = FinalizedMedia(resource: file, cipher: try cipher(for: file, of: key))
@@ -37,7 +37,7 @@ extension LectureManager.Contents {
                     name: entry?.name ?? file.name, language: entry?.language ?? "",
                     isMachineMade: entry?.isMachineMade ?? false, bytes: bytes.withLock(\.self)))
         }
-        guard let version = try queries.streamVersion(key) else { return found }
+        guard let version = try queries.streams.streamVersion(key) else { return found }
         return try await found + AdaptiveShelf(core, key, version).subtitles()
     }
 }

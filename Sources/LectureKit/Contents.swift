@@ -136,7 +136,7 @@ extension LectureManager.Contents {
     public func path(of key: ContentKey) throws(LectureError) -> String {
         try LectureError.only {
             let media = try finalizedMedia(key)
-            let version = try queries.streamVersion(key)
+            let version = try queries.streams.streamVersion(key)
             guard version != nil || media.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }
             guard try queries.item(key)?.needsRepair != true else { throw LectureError(.damaged, detail: key.text) }
             guard let version else {

@@ -94,7 +94,9 @@ extension CorePart {
     func mediaFault(of item: ItemRecord) throws -> LectureError? {
         guard let version = try index.versions.completeVersion(item.id) else { return nil }
         let (media, key) = (version.media, item.content.key)
-        if let fault = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) { return fault }
+        if let fault = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) {
+            return fault
+        }
         guard item.content.type == .adaptiveDownload else { return nil }
         for file in try index.adaptive.kept(version.id) {
             let file = FinalizedFile(path: file.path, fileBytes: file.fileBytes)
@@ -128,7 +130,7 @@ extension CorePart {
     /// Where the media of a lecture's complete version is; nil without one.
     func finalizedFile(_ item: ItemRecord) throws -> FinalizedFile? {
         guard item.currentVersion != nil,
-            let media = try queries.headResources(item.content.key).first(where: { $0.role == .media })
+            let media = try queries.streams.headResources(item.content.key).first(where: { $0.role == .media })
         else { return nil }
         return FinalizedFile(path: media.path, fileBytes: media.fileBytes)
     }
@@ -137,7 +139,9 @@ extension CorePart {
     func finalizedMedia(_ key: ContentKey) throws -> ResourceRecord {
         guard let item = try queries.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
         guard item.currentVersion != nil,
-            let media = try queries.headResources(key).first(where: { $0.role == .media && $0.state == .finalized })
+            let media = try queries.streams.headResources(key).first(where: {
+                $0.role == .media && $0.state == .finalized
+            })
         else { throw LectureError(.notComplete, detail: key.text) }
         if let error = mediaFault(FinalizedFile(path: media.path, fileBytes: media.fileBytes), key: key) { throw error }
         return media

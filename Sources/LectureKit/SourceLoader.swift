@@ -43,7 +43,9 @@ actor SourceLoader: CorePart {
                 // Still its own row, so it is new and not another name of an existing lecture.
                 _ = try index.targets.setTargetState(final, .cancel, now: clock.now())
             }
-            if case .media(let plan) = answer, !plan.isPlaylist { core.state.announced[final] = plan.total.map { Int64(clamping: $0) } }
+            if case .media(let plan) = answer, !plan.isPlaylist {
+                core.state.announced[final] = plan.total.map { Int64(clamping: $0) }
+            }
             guard let content = try index.contents.item(final)?.content else {
                 throw LectureError(.unknownContent, detail: final.text)
             }

@@ -23,10 +23,19 @@ package struct StreamPresence: Sendable, Hashable {
 }
 
 extension SQLiteContentQueries {
+    /// Adaptive lectures.
+    package var streams: StreamQueries { StreamQueries(store: self) }
+}
+
+/// Adaptive lectures, as they are read. Confined like the queries that it belongs to.
+package struct StreamQueries {
+    let store: SQLiteContentQueries
+    private var connection: Connection { store.connection }
+
     /// The resources of a lecture without the files of streams, media first: of its current version, or without one of
     /// the one being built.
     package func headResources(_ key: ContentKey) throws -> [ResourceRecord] {
-        try consistently {
+        try store.consistently {
             try version(of: key).map { try connection.headResources(of: $0) } ?? []
         }
     }
@@ -37,7 +46,7 @@ extension SQLiteContentQueries {
     /// - Returns: nil for a lecture that is not adaptive, or whose playlists are not there yet.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func streamVersion(_ key: ContentKey) throws -> StreamVersion? {
-        try consistently {
+        try store.consistently {
             guard let version = try version(of: key) else { return nil }
             let playlists = try connection.playlists(of: version)
             return playlists.isEmpty ? nil : StreamVersion(id: version, playlists: playlists)
@@ -60,7 +69,7 @@ extension SQLiteContentQueries {
     /// - Returns: nil when the version was replaced or removed.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func presence(_ version: VersionID) throws -> StreamPresence? {
-        try consistently {
+        try store.consistently {
             let found = try connection.first(
                 """
                 SELECT version.state, content.selection FROM version JOIN content ON content.id = version.content_id
@@ -109,7 +118,7 @@ extension SQLiteContentQueries {
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func streamFile(_ version: VersionID, _ name: String) throws -> ResourceRecord? {
         guard let position = Int(name.prefix { $0 != "." }) else { return nil }
-        return try consistently {
+        return try store.consistently {
             let rows: [ResourceID] = try connection.query(
                 """
                 SELECT id FROM resource INDEXED BY resource_version

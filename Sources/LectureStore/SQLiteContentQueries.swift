@@ -206,7 +206,7 @@ package final class SQLiteContentQueries {
     /// The resources of the current version (or, without one, of the one being built), media first.
     package func resources(_ key: ContentKey) throws -> [ResourceRecord] {
         try consistently {
-            try version(of: key).map { try connection.resources(of: $0) } ?? []
+            try streams.version(of: key).map { try connection.resources(of: $0) } ?? []
         }
     }
 

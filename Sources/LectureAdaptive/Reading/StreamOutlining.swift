@@ -53,10 +53,11 @@ extension StreamReader {
         outline.subtitleLanguages = Self.languages(tracks, .subtitles)
         guard case .multivariant(let local)? = plan.playlists.first.flatMap(Self.local) else { return outline }
         let kept = local.variants.first
-        outline.chosen = outline.variants.first {
-            $0.height == kept?.resolution.map { Int(clamping: $0.height) }
-                && (kept?.bandwidth ?? 0) >= Int64($0.bandwidth ?? 0)
-        }?.number
+        outline.chosen =
+            outline.variants.first {
+                $0.height == kept?.resolution.map { Int(clamping: $0.height) }
+                    && (kept?.bandwidth ?? 0) >= Int64($0.bandwidth ?? 0)
+            }?.number
         outline.estimatedBytes = Self.bytes(kept?.averageBandwidth ?? kept?.bandwidth, plan.facts.duration)
         return outline
     }

@@ -99,9 +99,9 @@ package struct DownloadMachine: StateMachine {
         case .resolved(let content, let urls, let error):
             try withItem(content, &step) { try $0.resolved(urls: urls, error) }
         case .documentsRead(let content, let outcome):
-            try withItem(content, &step) { try $0.playlistsCame(outcome) }
+            try withItem(content, &step) { try StreamActions.playlistsCame(outcome, &$0) }
         case .indexesRead(let content, let version, let indexes):
-            try withItem(content, &step) { try $0.indexesCame(indexes, of: version) }
+            try withItem(content, &step) { try StreamActions.indexesCame(indexes, of: version, &$0) }
         case .granted(let content, let outcome): try withItem(content, &step) { try $0.grantCame(outcome) }
         case .targetsChanged, .configured, .publish: accept(event)
         }

@@ -16,13 +16,13 @@ extension ItemStep {
         }
         if item.renewal.isResolving { return }
         guard try mayFetch() else { return }
-        try refillStreams()
+        try StreamActions.refill(&self)
         for resource in item.tokens {
             try advance(resource)
             // A new version has begun: its files are opened in the next step.
             if item.isEnding || !item.has(resource) { return }
         }
-        if try waitsForPlaylists() { return }
+        if try StreamActions.waitsForPlaylists(&self) { return }
         try item.completeIfWhole(&shared, &step)
     }
 
@@ -31,7 +31,7 @@ extension ItemStep {
         case .probing:
             // An optional resource waits for the media's length, so that totals do not jump.
             if item[resource].record.role != .media, item.media?.machine.isProbing == true { return }
-            if item[resource].record.role.isOfStream, !hasPlaceForStreamFile { return }
+            if item[resource].record.role.isOfStream, !StreamActions.hasPlace(self) { return }
             if item[resource].sinks.isEmpty, !item[resource].attempts.isEarly(boot) {
                 _ = try open(resource)
             }
@@ -40,7 +40,9 @@ extension ItemStep {
             if item.isEnding { return }
             if item[resource].book.isWhole { return try wholeIsCommitted(resource) }
             guard !item[resource].book.isReceived, !item[resource].attempts.isEarly(boot) else { return }
-            if item[resource].record.role.isOfStream, item[resource].sinks.isEmpty, !hasPlaceForStreamFile { return }
+            if item[resource].record.role.isOfStream, item[resource].sinks.isEmpty, !StreamActions.hasPlace(self) {
+                return
+            }
             while item[resource].sinks.count
                 < item[resource].wantedConnections(settings, isUneven: item.restarts.isUneven)
             {

@@ -43,7 +43,7 @@ struct ItemStep {
 
     /// Takes up an item that was claimed: continues its version, or begins one.
     mutating func takeUp() throws {
-        if try losesStreamFiles() { item.record.needsRepair = true }
+        if try StreamActions.losesFiles(self) { item.record.needsRepair = true }
         let record = item.record
         guard !record.content.sourceURL.isEmpty else {
             // Rebuilt from a file. What is readable stays so.

@@ -71,7 +71,7 @@ extension ItemWork {
         _ step: inout Step<DownloadMachine>
     ) throws -> Decision {
         let role = self[resource].record.role
-        if role.isOfStream { return try fetchStreamFileAgain(resource, because: error, &shared, &step) }
+        if role.isOfStream { return try StreamActions.fetchAgain(resource, of: &self, because: error, &shared, &step) }
         guard role.isRequired else { return try resourceFailed(resource, error, &shared, &step) }
         return try restart(because: error, &shared, &step)
     }

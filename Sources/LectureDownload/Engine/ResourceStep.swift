@@ -242,7 +242,7 @@ struct ResourceStep {
         let error = LectureError(.status(status), detail: transfer.origin.host)
         if file.record.role.isOfStream {
             lecture.item[token].markURL(transfer.lease, .refused, lecture.step)
-            return try lecture.lostStreamFile(token, error)
+            return try StreamActions.lost(token, error, &lecture)
         }
         if mayBeOneOfSeveral(transfer) { return try lecture.tryAgain(token, error) }
         var lost = lecture.item[token].refused(transfer.lease, lecture.step)

@@ -30,6 +30,15 @@ struct StreamWork: Sendable {
     var isOpen: Bool { backlog != nil && !isRenewing }
     /// Whether nothing more will come from the store.
     var isDrained: Bool { backlog?.isEmpty ?? true }
+
+    /// Whether files may leave the memory, and others come from the store.
+    ///
+    /// - Parameter files: those in memory.
+    func needsRefill(_ files: [ResourceWork]) -> Bool {
+        guard isOpen, let backlog else { return false }
+        if backlog.isEmpty { return files.ofStreams.count { $0.isDone } > Backlog.refill }
+        return files.ofStreams.count { !$0.isDone } < Backlog.refill
+    }
 }
 
 /// The files of an adaptive lecture that are not in memory: there may be a million, of which few are in work.
@@ -90,27 +99,17 @@ struct Backlog: Sendable {
 }
 
 /// The files of streams in memory.
-extension ItemWork {
+extension [ResourceWork] {
     /// Those of streams.
-    var streamFiles: some Sequence<ResourceWork> { resources.lazy.filter { $0.record.role.isOfStream } }
-
-    /// How many of them have nothing more to do.
-    private var finishedStreamFiles: Int { streamFiles.count { $0.isDone } }
-
-    /// Whether some may leave the memory, and others come from the store.
-    var needsRefill: Bool {
-        guard stream.isOpen, let backlog = stream.backlog else { return false }
-        if backlog.isEmpty { return finishedStreamFiles > Backlog.refill }
-        return streamFiles.count { !$0.isDone } < Backlog.refill
-    }
+    var ofStreams: some Sequence<ResourceWork> { lazy.filter { $0.record.role.isOfStream } }
 
     /// How many of them have a transfer.
-    var runningStreamFiles: Int { streamFiles.count { !$0.sinks.isEmpty } }
+    var runningOfStreams: Int { ofStreams.count { !$0.sinks.isEmpty } }
 
     /// Removes those that have nothing more to do.
-    mutating func takeFinishedStreamFiles() -> [ResourceWork] {
-        let done = resources.filter { $0.record.role.isOfStream && $0.isDone }
-        if !done.isEmpty { resources.removeAll { $0.record.role.isOfStream && $0.isDone } }
+    mutating func takeFinishedOfStreams() -> [ResourceWork] {
+        let done = filter { $0.record.role.isOfStream && $0.isDone }
+        if !done.isEmpty { removeAll { $0.record.role.isOfStream && $0.isDone } }
         return done
     }
 }

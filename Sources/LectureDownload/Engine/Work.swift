@@ -58,7 +58,7 @@ struct ItemWork: Sendable {
         guard course == .working, !isBlocked, grant == .permitted, !loader.isWanted, !renewal.isResolving else {
             return false
         }
-        if needsRefill { return false }
+        if stream.needsRefill(resources) { return false }
         return resources.allSatisfy { isOccupied($0, settings, at: boot) } && !resources.allSatisfy(\.machine.isOver)
     }
 
@@ -166,7 +166,7 @@ struct ItemWork: Sendable {
     /// How many files of its streams are neither in memory nor finished.
     private var waitingFiles: Int {
         guard let backlog = stream.backlog else { return 0 }
-        return max(0, backlog.count - backlog.finished.files - streamFiles.count { _ in true })
+        return max(0, backlog.count - backlog.finished.files - resources.ofStreams.count { _ in true })
     }
 
     /// Bytes of all resources, once that of the media is known; of an adaptive lecture once those of all files are.
@@ -174,7 +174,7 @@ struct ItemWork: Sendable {
         guard let media, media.record.total != nil else { return nil }
         if media.record.isPlaylist {
             guard stream.isOpen, waitingFiles == 0,
-                streamFiles.allSatisfy({ $0.record.total != nil || $0.machine.isOver })
+                resources.ofStreams.allSatisfy({ $0.record.total != nil || $0.machine.isOver })
             else { return nil }
         }
         return resources.reduce(stream.backlog?.finished.bytes ?? 0) {

@@ -85,7 +85,7 @@ actor AdaptiveShelf: CorePart {
     }
 
     private func presence() throws -> StreamPresence {
-        guard let presence = try queries.presence(version.id) else {
+        guard let presence = try queries.streams.presence(version.id) else {
             throw LectureError(.notComplete, detail: key.text)
         }
         return presence
@@ -113,12 +113,14 @@ actor AdaptiveShelf: CorePart {
     // MARK: Files
 
     /// All files that are there, in the order of play.
-    func files() throws -> [StreamFile] { try queries.streamFiles(version.id).map(StreamFile.init) }
+    func files() throws -> [StreamFile] { try queries.streams.streamFiles(version.id).map(StreamFile.init) }
 
     /// A file; nil when there is none with this name, or not yet.
     func file(_ name: String) throws -> FinalizedMedia? {
         if let file = opened.first(where: { $0.resource.name == name }) { return file }
-        guard let found = try queries.streamFile(version.id, name), found.state == .finalized else { return nil }
+        guard let found = try queries.streams.streamFile(version.id, name), found.state == .finalized else {
+            return nil
+        }
         let file = FinalizedMedia(resource: found, cipher: try cipher(for: found, of: key))
         if opened.count >= Self.mostOpened { opened.removeFirst() }
         opened.append(file)
@@ -242,10 +244,10 @@ actor AdaptiveShelf: CorePart {
 
     private func recordedExtent() throws -> (bytes: UInt64, recorded: Duration?, head: FinalizedMedia?) {
         let role: ResourceRole = version.playlists.count > 1 ? .playlist : .media
-        let head = try queries.headResources(key).filter { $0.role == role && $0.state == .finalized }
+        let head = try queries.streams.headResources(key).filter { $0.role == role && $0.state == .finalized }
             .min { $0.position < $1.position }
         let media = try head.map { FinalizedMedia(resource: $0, cipher: try cipher(for: $0, of: key)) }
-        return (try queries.segmentBytes(version.id), try lecture(key)?.duration, media)
+        return (try queries.streams.segmentBytes(version.id), try lecture(key)?.duration, media)
     }
 }
 
@@ -263,7 +265,7 @@ extension CorePart {
     /// - Returns: in their order.
     /// - Throws: ``LectureError``: `isSealed` for what is sealed or encrypted, `notComplete`, `mediaMissing`.
     func pathTexts(of version: StreamVersion, _ key: ContentKey) throws -> [String] {
-        guard let presence = try queries.presence(version.id), presence.end == nil else {
+        guard let presence = try queries.streams.presence(version.id), presence.end == nil else {
             throw LectureError(.notComplete, detail: key.text)
         }
         return try version.playlists.indices.map { place in
@@ -275,7 +277,7 @@ extension CorePart {
             }
             playlist.show(until: nil, without: presence.missing)
             try playlist.rename { name in
-                guard let file = try queries.streamFile(version.id, name), file.state == .finalized else {
+                guard let file = try queries.streams.streamFile(version.id, name), file.state == .finalized else {
                     return name
                 }
                 guard file.seal == .plain else { throw LectureError(.isSealed, detail: key.text) }

@@ -234,7 +234,7 @@ extension LectureManager.Licences {
         let candidate = try await candidate(key)
         guard try writer.hasLicence(key) || isSealedForLicence(key) else {
             return Play(
-                self, try played(candidate, key), byteCount: try await byteCount(of: candidate), key: key,
+                self, try candidate.opened(in: self, key), byteCount: try candidate.byteCount(in: self), key: key,
                 licence: nil, counter: nil)
         }
         let service = try licensing.open()
@@ -262,42 +262,22 @@ extension LectureManager.Licences {
         let entry = try service.ledger.entry(key) ?? LicenceEntry(key: key, source: LicenceSource())
         let counter = counter(entry, byteCount: byteCount, duration: duration, counting: counting)
         return Play(
-            self, try played(candidate, key), byteCount: byteCount, key: key, licence: entry, counter: counter)
+            self, try candidate.opened(in: self, key), byteCount: byteCount, key: key, licence: entry, counter: counter)
     }
 
-    /// What a play would read, before its licence is asked.
-    private enum Candidate {
-        case file(ResourceRecord)
-        case streams(AdaptiveShelf)
-    }
-
-    private func candidate(_ key: ContentKey) async throws -> Candidate {
-        guard let version = try queries.streamVersion(key) else { return .file(try finalizedMedia(key)) }
+    private func candidate(_ key: ContentKey) async throws -> PlayCandidate {
+        guard let version = try queries.streams.streamVersion(key) else { return .file(try finalizedMedia(key)) }
         let shelf = AdaptiveShelf(core, key, version)
         try await shelf.checkBeginning()
         return .streams(shelf)
     }
 
-    private func played(_ candidate: Candidate, _ key: ContentKey) throws -> PlayedMedia {
-        switch candidate {
-        case .file(let media): .file(FinalizedMedia(resource: media, cipher: try cipher(for: media, of: key)))
-        case .streams(let shelf): .streams(shelf)
-        }
-    }
-
-    private func byteCount(of candidate: Candidate) async throws -> UInt64 {
-        switch candidate {
-        case .file(let media): media.total ?? 0
-        case .streams(let shelf): try queries.segmentBytes(shelf.version.id)
-        }
-    }
-
     /// How many bytes a lecture has, and how long it plays, where its licence limits that and permits a play now. Before
     /// the play is taken, so that media which cannot be read costs none.
     private func extent(
-        of candidate: Candidate, _ key: ContentKey, _ service: LicenceService
+        of candidate: PlayCandidate, _ key: ContentKey, _ service: LicenceService
     ) async throws -> (bytes: UInt64, duration: Duration) {
-        let bytes = try await byteCount(of: candidate)
+        let bytes = try candidate.byteCount(in: self)
         guard try service.ledger.entry(key)?.record?.policy.playTimeLimit != nil,
             try service.engine.judge(key, forPlay: true).isPlayable
         else { return (bytes, PlayingTime.of(byteCount: bytes, contained: nil, recorded: nil)) }

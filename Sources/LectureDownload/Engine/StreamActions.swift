@@ -1,0 +1,216 @@
+import LectureAdaptive
+import LectureEngine
+import LectureModel
+
+/// What an adaptive lecture does in a step: its playlists are fetched like any file, then read, and the files that they
+/// name are added to the version. docs/adaptive.md has the drawing.
+///
+/// Functions of their own, since ``ItemStep`` has what every lecture does.
+enum StreamActions {
+    /// The largest playlist that is read, in bytes.
+    private static let playlistLimit: UInt64 = 64 << 20
+    /// How many files of one stream are fetched at once where the user has not set a number of connections.
+    private static let filesAtOnce = 8
+
+    // MARK: In memory
+
+    /// Takes the next files of the streams from the store; those that are finished leave the memory.
+    static func refill(_ lecture: inout ItemStep) throws {
+        guard lecture.item.stream.needsRefill(lecture.item.resources), var backlog = lecture.item.stream.backlog,
+            let version = lecture.item.version
+        else { return }
+        let leaving = lecture.item.resources.takeFinishedOfStreams()
+        for file in leaving { lecture.shared.parts[file.token] = nil }
+        backlog.dropped(leaving.map(\.record))
+        let limit = Backlog.window - lecture.item.resources.ofStreams.count { _ in true }
+        if !backlog.isEmpty, limit > 0 {
+            let records = try lecture.index.adaptive.unfinished(version, after: backlog.cursor, limit: limit)
+            try lecture.item.take(records, &lecture.shared, lecture.step)
+            backlog.took(records, limit: limit)
+        }
+        lecture.item.stream.backlog = backlog
+    }
+
+    /// Whether one more file of the streams may have a transfer.
+    static func hasPlace(_ lecture: ItemStep) -> Bool {
+        lecture.item.stream.isOpen
+            && lecture.item.resources.runningOfStreams < lecture.settings.connections ?? filesAtOnce
+    }
+
+    /// Files of a complete adaptive lecture that are gone from the disk lose their chunks, so that only they are fetched
+    /// again.
+    ///
+    /// - Returns: whether there are any.
+    static func losesFiles(_ lecture: ItemStep) throws -> Bool {
+        let record = lecture.item.record
+        guard record.content.type == .adaptiveDownload, !record.needsRepair,
+            let version = try lecture.index.versions.completeVersion(lecture.item.id), !version.isOutdated
+        else { return false }
+        var isAny = false
+        for file in try lecture.index.adaptive.kept(version.id) {
+            let length = lecture.step.store.files.status(path: file.path).final
+            if length ?? 0 >= file.fileBytes ?? 0, length != nil { continue }
+            let chunks = try lecture.index.resources.chunks(file.id).map(\.index)
+            try lecture.index.resources.markUncommitted(
+                lecture.item.lease, file.id, chunks: chunks, bytes: file.total ?? 0)
+            isAny = true
+        }
+        return isAny
+    }
+
+    // MARK: Playlists
+
+    /// Has the playlists read once all of them have their final names.
+    ///
+    /// - Returns: whether the lecture waits for them.
+    static func waitsForPlaylists(_ lecture: inout ItemStep) throws -> Bool {
+        guard lecture.item.media?.record.isPlaylist == true, !lecture.item.stream.isOpen else { return false }
+        let playlists = lecture.item.playlists
+        guard !lecture.item.stream.isReading, playlists.allSatisfy({ $0.machine.hasFinalName && $0.sinks.isEmpty })
+        else {
+            return true
+        }
+        var reads: [DocumentRead] = []
+        for playlist in playlists {
+            let record = playlist.record
+            if let total = record.total, total > playlistLimit {
+                let error = LectureError(.playlistDamaged, cause: "it is longer than \(playlistLimit) bytes")
+                try lecture.end(lecture.item.machine.failed(error))
+                return true
+            }
+            if let error = try lecture.item[playlist.token].findCipher(for: lecture.item.record, lecture.step) {
+                try lecture.end(lecture.item.machine.failed(error))
+                return true
+            }
+            reads.append(
+                DocumentRead(
+                    of: record, lecture.item[playlist.token].cipher,
+                    proofs: try lecture.index.resources.chunks(record.id)))
+        }
+        lecture.item.stream.isReading = true
+        lecture.step.effects.append(.readDocuments(lecture.item.id, reads))
+        return true
+    }
+
+    /// The playlists were read from the disk, in their order.
+    static func playlistsCame(_ outcome: Result<[StreamText], LectureError>, _ lecture: inout ItemStep) throws {
+        guard lecture.item.stream.isReading, !lecture.item.isEnding, let version = lecture.item.version else { return }
+        lecture.item.stream.isReading = false
+        let reading: StreamReading
+        do throws(LectureError) {
+            reading = try read(try outcome.get(), lecture)
+        } catch {
+            return try lecture.end(lecture.item.machine.failed(error))
+        }
+        switch reading {
+        case .needs(let requests):
+            try lecture.index.adaptive.add(lecture.item.lease, version, requests, now: lecture.now)
+            let present = Set(lecture.item.tokens.map { lecture.item[$0].record.id })
+            let records = try lecture.index.versions.resources(version).filter { !present.contains($0.id) }
+            try lecture.item.take(records, &lecture.shared, lecture.step)
+        case .plan(let plan): try follow(plan, version, &lecture)
+        }
+    }
+
+    private static func read(_ texts: [StreamText], _ lecture: ItemStep) throws(LectureError) -> StreamReading {
+        let documents = zip(lecture.item.playlists, texts).map { file, text in
+            StreamDocument(
+                text: text, url: file.base ?? file.request.urls.first ?? lecture.item.record.content.sourceURL)
+        }
+        guard let source = documents.first else { throw LectureError(.playlistDamaged) }
+        let reader = StreamReader(
+            source: source, others: Array(documents.dropFirst()), lecture.item.selection(lecture.settings))
+        return try reader.reading(firstPosition: lecture.item.stream.backlog?.first ?? lecture.item.nextPosition)
+    }
+
+    /// All playlists were read: their files are added, or get new URLs.
+    private static func follow(_ plan: StreamPlan, _ version: VersionID, _ lecture: inout ItemStep) throws {
+        if lecture.item.stream.isRenewing {
+            let stored = try lecture.index.adaptive.playlists(version)
+            let outcome =
+                plan.matches(stored)
+                ? try lecture.index.adaptive.renew(lecture.item.lease, version, plan.requests, now: lecture.now)
+                : .others
+            lecture.item.stream.isRenewing = false
+            switch outcome {
+            case .others:
+                _ = try lecture.item.restart(because: LectureError(.versionUnstable), &lecture.shared, &lecture.step)
+            case .same: lecture.item.stream.isRenewalUseless = true
+            case .new: for file in lecture.item.tokens { try rereadURLs(of: &lecture.item[file], lecture.step) }
+            }
+            return
+        }
+        try lecture.index.adaptive.add(lecture.item.lease, version, plan.requests, now: lecture.now)
+        try lecture.index.adaptive.setPlaylists(lecture.item.lease, version, plan.playlists)
+        _ = try lecture.index.contents.setFacts(lecture.item.lease, plan.facts, now: lecture.now)
+        lecture.item.record.content.type = .adaptiveDownload
+        try lecture.item.openStreams(version, lecture.step)
+        lecture.step.context.changed(lecture.item.id)
+    }
+
+    // MARK: Lost URLs
+
+    /// The URL of a stream's file is refused: its token may have ended, so the playlists are fetched once more. A file
+    /// whose new URL is refused as well is missing.
+    static func lost(_ file: PartToken, _ error: LectureError, _ lecture: inout ItemStep) throws -> Decision {
+        if lecture.item.stream.isRenewing { return .renew }
+        let row = lecture.item[file].record.id
+        let isFirst = lecture.item.stream.backlog?.loses(row) ?? false
+        guard isFirst, !lecture.item.stream.isRenewalUseless, let version = lecture.item.version else {
+            return try lecture.resourceFailed(file, error)
+        }
+        lecture.item.stream.isRenewing = true
+        let paths = try lecture.index.adaptive.reopenPlaylists(lecture.item.lease, version)
+        if !paths.isEmpty { lecture.step.effects.append(.delete(paths, .orphans)) }
+        for playlist in lecture.item.playlists { lecture.shared.parts[playlist.token] = nil }
+        lecture.item.resources.removeAll { $0.record.role == .media || $0.record.role == .playlist }
+        let present = Set(lecture.item.resources.map(\.record.id))
+        try lecture.item.take(
+            try lecture.index.versions.resources(version).filter { !present.contains($0.id) }, &lecture.shared,
+            lecture.step)
+        return .renew
+    }
+
+    // MARK: Indexes
+
+    /// The indexes of the files were read from the disk.
+    static func indexesCame(
+        _ indexes: [String: OpenPlaylists.IndexBytes], of version: VersionID, _ lecture: inout ItemStep
+    ) throws {
+        guard lecture.item.stream.isReadingIndexes, lecture.item.version == version else { return }
+        (lecture.item.stream.isReadingIndexes, lecture.item.stream.indexes) = (false, indexes)
+        try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
+    }
+
+    // MARK: One file
+
+    /// Lets one file be fetched from its beginning, and the others go on: the item is queued again.
+    static func fetchAgain(
+        _ file: PartToken, of item: inout ItemWork, because error: LectureError, _ shared: inout SharedWork,
+        _ step: inout Step<DownloadMachine>
+    ) throws -> Decision {
+        let failures = try item.countFailure(file, &shared, &step)
+        try startOver(&item[file], &step)
+        let pause = Backoff().delay(failures: max(1, failures), random: step.random())
+        let action = item.machine.retryLater(error: error, until: step.now + pause, now: step.now)
+        try item.end(action, &shared, &step)
+        return .restart
+    }
+
+    /// The URLs of a file were replaced in the store.
+    private static func rereadURLs(of file: inout ResourceWork, _ step: Step<DownloadMachine>) throws {
+        guard file.record.role.isOfStream, !file.isDone else { return }
+        file.sources.replace(with: try step.store.index.servers.urlLeases(file.record.id))
+    }
+
+    /// Everything of a file is given up, and its row is as it was at first.
+    private static func startOver(_ file: inout ResourceWork, _ step: inout Step<DownloadMachine>) throws {
+        _ = file.machine.failed()
+        file.abandon(deleting: true, &step)
+        try file.uncommit(step)
+        (file.record.state, file.record.total, file.record.seal) = (.absent, nil, .plain)
+        (file.record.entityTag, file.record.lastModified, file.record.sha256) = (nil, nil, nil)
+        file.chunks.book = RangeBook(total: nil, grid: file.record.grid, committed: [])
+        try file.save(step)
+    }
+}
