@@ -15,8 +15,9 @@ struct DASHNetTests {
         switch kind {
         case "number": try await scene.ffmpeg(common + ["-use_timeline", "0", "m.mpd"])
         case "timeline":
-            try await scene.ffmpeg(
-                common + ["-use_timeline", "1", "-media_seg_name", "$RepresentationID$-$Time$.m4s", "m.mpd"])
+            // ffmpeg names the first segment of sound by its negative time, and the manifest says 0.
+            let times = ["-avoid_negative_ts", "make_zero", "-media_seg_name", "$RepresentationID$-$Time$.m4s"]
+            try await scene.ffmpeg(common + times + ["-use_timeline", "1", "m.mpd"])
         case "list": try await scene.ffmpeg(common + ["-single_file", "1", "m.mpd"])
         default: try await scene.makeIndexedFiles()
         }

@@ -35,7 +35,7 @@ struct DASHStreams {
 
     // MARK: What can be in HLS
 
-    /// The tracks that HLS playlists can have. Subtitles that they cannot have are left out, like those that do not exist.
+    /// The tracks that HLS playlists can have. Subtitles that they cannot have are left out, as if there were none.
     private static func places(_ periods: [DASHChosenPeriod]) throws(DASHError) -> [Int] {
         var places: [Int] = []
         for place in periods[0].tracks.indices {

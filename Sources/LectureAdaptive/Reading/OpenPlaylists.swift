@@ -1,7 +1,7 @@
 package import LectureFormats
 
-/// The playlists of a lecture as they were stored, with what only its files can show: the segments of a file that has an
-/// index, and whether a segment exists whose number was computed.
+/// The playlists of a lecture as they were stored, with what only its files can show: the segments of a file that has
+/// an index, and whether a segment exists whose number was computed.
 package struct OpenPlaylists: Sendable {
     /// A segment index in a file.
     package struct Index: Sendable, Hashable {
@@ -55,8 +55,8 @@ package struct OpenPlaylists: Sendable {
         (self.indexes, self.optional) = (indexes, optional)
     }
 
-    /// The playlists with what is known now. Where an index is not known or damaged, the file stays one segment, and its
-    /// note stays for another attempt.
+    /// The playlists with what is known now. Where an index is not known or is damaged, the file stays one segment, and
+    /// its note stays for another attempt.
     ///
     /// - Parameters:
     ///   - indexes: what was read of the files, by their names.

@@ -44,6 +44,7 @@ package struct StreamPlan: Sendable, Equatable {
             && zip(stored, playlists).allSatisfy { $0 == $1 || StreamNote.all(in: $0).contains(.closed) }
     }
 
+    /// Compares all but the facts.
     package static func == (left: Self, right: Self) -> Bool {
         left.requests == right.requests && left.playlists == right.playlists
     }

@@ -98,7 +98,7 @@ extension ItemWork {
         if media?.record.isPlaylist == true, !stream.isOpen { return }
         guard resources.allSatisfy({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
         else { return }
-        switch try StreamEnding.of(&self, shared.settings, &step) {
+        switch try StreamCompletion(of: self, shared.settings)?.ending(&stream, &step) ?? .whole {
         case .whole: break
         case .open: return
         case .lacking(let error): return try end(machine.failed(error), &shared, &step)

@@ -11,7 +11,7 @@ import LectureModel
 ///                                      ▲                                                           │
 ///                                      └────────────── the same files, with new URLs ──────────────┘
 ///
-/// A manifest's files may have segment indexes: they are read when all files are there, and the playlists are completed.
+/// A manifest's files may have segment indexes: these are read when all files are there, to complete the playlists.
 struct StreamWork: Sendable {
     /// Its files that are not in memory; nil while they are not known.
     var backlog: Backlog?
