@@ -40,8 +40,8 @@ let package = Package(
     targets: [
         // C libraries from Debian, one importer each.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        // Declarations only, of this one, CArchive, CXML2, CMpv and CMicroHTTPDTypes: their importers open the libraries
-        // at first use.
+        // Declarations only, of this one, CArchive, CXML2, CMpv and CMicroHTTPDTypes: their importers open the
+        // libraries at first use.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),

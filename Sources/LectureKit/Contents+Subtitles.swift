@@ -15,8 +15,8 @@ public struct KeptSubtitle: Sendable, Hashable {
 }
 
 extension LectureManager.Contents {
-    /// The subtitles that were kept with a lecture, verified and unsealed. Those of an adaptive lecture's own renditions
-    /// (WebVTT) are put together into one file each.
+    /// The subtitles that were kept with a lecture, verified and unsealed. Those of an adaptive lecture's own
+    /// renditions (WebVTT) are put together into one file each.
     ///
     /// - Parameter key: the lecture.
     /// - Returns: in the order of its description, then of its playlist; those that could not be downloaded are left out.

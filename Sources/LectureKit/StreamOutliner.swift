@@ -6,7 +6,8 @@ import LectureStore
 import LectureTransport
 import LectureXML
 
-/// Reads the playlists of an adaptive lecture into memory, to show what a request would keep. An actor on the core queue.
+/// Reads the playlists of an adaptive lecture into memory, to show what a request would keep. An actor on the core
+/// queue.
 actor StreamOutliner: CorePart {
     /// The largest playlist that is read, in bytes.
     private static let limit = 64 << 20

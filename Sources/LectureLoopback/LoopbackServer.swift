@@ -55,10 +55,10 @@ public enum LoopbackEnding: Sendable, Hashable {
 /// ```
 ///
 /// Each play has a URL of its own, with a random part of 256 bits, which works until the play ends. That of an adaptive
-/// lecture (HLS) is of its playlist, `http://127.0.0.1:PORT/TOKEN/main.m3u8`, and its other playlists, its segments and its
-/// keys are beside it. The licence is
-/// evaluated when the play is opened, and the play is counted before its first byte is sent. It is for one program:
-/// another one is refused as long as the first one runs. Bytes are verified and unsealed in memory.
+/// lecture (HLS) is of its playlist, `http://127.0.0.1:PORT/TOKEN/main.m3u8`, and its other playlists, its segments and
+/// its keys are beside it. The licence is evaluated when the play is opened, and the play is counted before its first
+/// byte is sent. It is for one program: another one is refused as long as the first one runs. Bytes are verified and
+/// unsealed in memory.
 ///
 /// What was watched is not known from bytes: nothing is reported, and no resume point is stored. Where a licence limits
 /// play time, the bytes that are read count. A server that is released stops.
@@ -103,8 +103,8 @@ public final class LoopbackServer: Sendable {
     /// What a library in this process calls itself, where the system does not show processes.
     package static let ownAgent = "LectureKit"
 
-    /// Serves the bytes of a play to a library in this process. Counting, reports and the end stay with the caller: this is
-    /// only the way that the bytes take.
+    /// Serves the bytes of a play to a library in this process. Counting, reports and the end stay with the caller:
+    /// this is only the way that the bytes take.
     ///
     /// - Parameter play: a play of the manager.
     /// - Returns: the URL; closing it does not end the play.
@@ -119,7 +119,8 @@ public final class LoopbackServer: Sendable {
 
 /// A play of a loopback server. One that is released ends.
 public final class LoopbackPlay: Sendable {
-    /// The URL for one player; of an adaptive lecture that of its playlist. It permits reading the lecture: it belongs in no log and no file.
+    /// The URL for one player; of an adaptive lecture that of its playlist. It permits reading the lecture: it belongs
+    /// in no log and no file.
     public let url: String
     /// The lecture.
     public var key: ContentKey { play.media.key }

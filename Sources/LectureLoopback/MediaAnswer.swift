@@ -3,8 +3,8 @@ import Glibc
 import LectureKit
 import LectureModel
 
-/// A request that is answered with media: its bytes on their way from the play to the server's thread. What it is answered
-/// with is known at once, or looked up before its first bytes are read: see ``Outcome``.
+/// A request that is answered with media: its bytes on their way from the play to the server's thread. What it is
+/// answered with is known at once, or looked up before its first bytes are read: see ``Outcome``.
 ///
 /// They are read in windows, each twice as long as the one before, from 64 KiB to 1 MiB. At most two are in memory: the
 /// one that is sent and the next. Without one the connection is suspended, so that the thread waits for none.

@@ -183,8 +183,8 @@ extension MediaSource {
 
 /// Where a video engine reads an adaptive lecture (HLS): a server in this process, for this process.
 public struct PlaylistAddress: Sendable {
-    /// The URLs of its parts, which are played one after the other as one; mostly it is one. Each part has a clock of its
-    /// own. They permit reading the lecture: they belong in no log.
+    /// The URLs of its parts, which are played one after the other as one; mostly it is one. Each part has a clock of
+    /// its own. They permit reading the lecture: they belong in no log.
     public let urls: [String]
     /// What a program that reads it calls itself.
     public let userAgent: String

@@ -121,8 +121,8 @@ extension Connection {
 }
 
 extension SQLiteDownloadIndex {
-    /// Whether a file may be deleted: a number of this database is in its name, and no resource has the path; or it is a
-    /// playlist of a version that is gone.
+    /// Whether a file may be deleted: a number of this database is in its name, and no resource has the path; or it is
+    /// a playlist of a version that is gone.
     package func isOrphan(path: String) throws -> Bool {
         if let version = StreamPlaylistPath.version(of: path) {
             return try connection.first("SELECT 1 FROM version WHERE id = ?", version, read: { _ in true }) == nil

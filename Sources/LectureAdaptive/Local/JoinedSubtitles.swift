@@ -1,8 +1,8 @@
 /// Puts the segments of a WebVTT rendition together into one file.
 ///
-/// Times of cues are those of the first segment's clock: where another segment maps its own to another place of the media
-/// (`X-TIMESTAMP-MAP`, RFC 8216 section 3.5), its cues are moved by the difference. A cue that spans segments is in each of
-/// them, and is kept once.
+/// Times of cues are those of the first segment's clock: where another segment maps its own to another place of the
+/// media (`X-TIMESTAMP-MAP`, RFC 8216 section 3.5), its cues are moved by the difference. A cue that spans segments is
+/// in each of them, and is kept once.
 package struct JoinedSubtitles: Sendable {
     /// Where a segment's times are: ticks of 90 kHz, and milliseconds.
     private struct Map: Hashable {

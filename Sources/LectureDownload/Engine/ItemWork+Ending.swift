@@ -141,7 +141,7 @@ extension ItemWork {
         (resources, stream) = ([], StreamWork())
         try take(records, &shared, step)
         if media?.record.isPlaylist == true, try step.store.index.adaptive.hasPlaylists(version) {
-            try openStreams(version, step)
+            try StreamActions.open(&self, version, step)
         }
     }
 

@@ -3,8 +3,8 @@ import LectureModel
 
 /// How an item copes with failures.
 extension ItemWork {
-    /// An optional resource fails alone, and so does a segment: when all others are there, the lecture fails with a list
-    /// of those that are missing. Any other fails the item.
+    /// An optional resource fails alone, and so does a segment: when all others are there, the lecture fails with a
+    /// list of those that are missing. Any other fails the item.
     mutating func resourceFailed(
         _ resource: PartToken, _ error: LectureError, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws -> Decision {

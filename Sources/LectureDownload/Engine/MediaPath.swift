@@ -3,8 +3,8 @@ package import LectureModel
 /// The path of a resource below the store; no name ever comes from a server.
 package enum MediaPath {
     /// `media/<bucket>/<resource><extension>`: 1,024 resources a directory, the extension from a short list. A sheet of
-    /// small pictures carries its shape: `media/0000/7.160x90x10.jpg`, where the vendor's players look for it. A file of
-    /// a stream is marked as one, `media/0000/8.s.ts`: it is no lecture by itself.
+    /// small pictures carries its shape: `media/0000/7.160x90x10.jpg`, where the vendor's players look for it. A file
+    /// of a stream is marked as one, `media/0000/8.s.ts`: it is no lecture by itself.
     ///
     /// - Parameter record: the resource.
     /// - Returns: the path relative to the store.

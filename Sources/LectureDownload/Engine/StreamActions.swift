@@ -37,8 +37,8 @@ enum StreamActions {
             && lecture.item.resources.runningOfStreams < lecture.settings.connections ?? filesAtOnce
     }
 
-    /// Files of a complete adaptive lecture that are gone from the disk lose their chunks, so that only they are fetched
-    /// again.
+    /// Files of a complete adaptive lecture that are gone from the disk lose their chunks, so that only they are
+    /// fetched again.
     ///
     /// - Returns: whether there are any.
     static func losesFiles(_ lecture: ItemStep) throws -> Bool {
@@ -58,6 +58,14 @@ enum StreamActions {
         return isAny
     }
 
+    /// The files of a lecture's streams are in the store. Those that were missing are tried again.
+    static func open(_ item: inout ItemWork, _ version: VersionID, _ step: Step<DownloadMachine>) throws {
+        let rows = step.store.index.adaptive
+        try rows.retryMissing(item.lease, version)
+        let (all, finished, first) = try rows.totals(version)
+        item.stream.backlog = Backlog(all: all, finished: finished, first: first)
+    }
+
     // MARK: Playlists
 
     /// Has the playlists read once all of them have their final names.
@@ -65,7 +73,7 @@ enum StreamActions {
     /// - Returns: whether the lecture waits for them.
     static func waitsForPlaylists(_ lecture: inout ItemStep) throws -> Bool {
         guard lecture.item.media?.record.isPlaylist == true, !lecture.item.stream.isOpen else { return false }
-        let playlists = lecture.item.playlists
+        let playlists = lecture.item.resources.playlists
         guard !lecture.item.stream.isReading, playlists.allSatisfy({ $0.machine.hasFinalName && $0.sinks.isEmpty })
         else {
             return true
@@ -113,14 +121,15 @@ enum StreamActions {
     }
 
     private static func read(_ texts: [StreamText], _ lecture: ItemStep) throws(LectureError) -> StreamReading {
-        let documents = zip(lecture.item.playlists, texts).map { file, text in
+        let documents = zip(lecture.item.resources.playlists, texts).map { file, text in
             StreamDocument(
                 text: text, url: file.base ?? file.request.urls.first ?? lecture.item.record.content.sourceURL)
         }
         guard let source = documents.first else { throw LectureError(.playlistDamaged) }
         let reader = StreamReader(
             source: source, others: Array(documents.dropFirst()), lecture.item.selection(lecture.settings))
-        return try reader.reading(firstPosition: lecture.item.stream.backlog?.first ?? lecture.item.nextPosition)
+        return try reader.reading(
+            firstPosition: lecture.item.stream.backlog?.first ?? lecture.item.resources.nextPosition)
     }
 
     /// All playlists were read: their files are added, or get new URLs.
@@ -144,7 +153,7 @@ enum StreamActions {
         try lecture.index.adaptive.setPlaylists(lecture.item.lease, version, plan.playlists)
         _ = try lecture.index.contents.setFacts(lecture.item.lease, plan.facts, now: lecture.now)
         lecture.item.record.content.type = .adaptiveDownload
-        try lecture.item.openStreams(version, lecture.step)
+        try open(&lecture.item, version, lecture.step)
         lecture.step.context.changed(lecture.item.id)
     }
 
@@ -162,7 +171,7 @@ enum StreamActions {
         lecture.item.stream.isRenewing = true
         let paths = try lecture.index.adaptive.reopenPlaylists(lecture.item.lease, version)
         if !paths.isEmpty { lecture.step.effects.append(.delete(paths, .orphans)) }
-        for playlist in lecture.item.playlists { lecture.shared.parts[playlist.token] = nil }
+        for playlist in lecture.item.resources.playlists { lecture.shared.parts[playlist.token] = nil }
         lecture.item.resources.removeAll { $0.record.role == .media || $0.record.role == .playlist }
         let present = Set(lecture.item.resources.map(\.record.id))
         try lecture.item.take(
@@ -184,6 +193,11 @@ enum StreamActions {
 
     // MARK: One file
 
+    /// Whether nothing more will happen to a file.
+    static func isDone(_ file: ResourceWork) -> Bool {
+        file.machine.isOver && file.machine.isSettled && file.sinks.isEmpty
+    }
+
     /// Lets one file be fetched from its beginning, and the others go on: the item is queued again.
     static func fetchAgain(
         _ file: PartToken, of item: inout ItemWork, because error: LectureError, _ shared: inout SharedWork,
@@ -199,7 +213,7 @@ enum StreamActions {
 
     /// The URLs of a file were replaced in the store.
     private static func rereadURLs(of file: inout ResourceWork, _ step: Step<DownloadMachine>) throws {
-        guard file.record.role.isOfStream, !file.isDone else { return }
+        guard file.record.role.isOfStream, !isDone(file) else { return }
         file.sources.replace(with: try step.store.index.servers.urlLeases(file.record.id))
     }
 

@@ -31,13 +31,29 @@ struct StreamWork: Sendable {
     /// Whether nothing more will come from the store.
     var isDrained: Bool { backlog?.isEmpty ?? true }
 
+    /// How many files are neither in memory nor finished.
+    ///
+    /// - Parameter files: those in memory.
+    func waiting(besides files: [ResourceWork]) -> Int {
+        guard let backlog else { return 0 }
+        return max(0, backlog.count - backlog.finished.files - files.ofStreams.count { _ in true })
+    }
+
+    /// Whether the lengths of all its files are known, but of those that are missing.
+    ///
+    /// - Parameter files: those in memory.
+    func knowsLengths(of files: [ResourceWork]) -> Bool {
+        isOpen && waiting(besides: files) == 0
+            && files.ofStreams.allSatisfy { $0.record.total != nil || $0.machine.isOver }
+    }
+
     /// Whether files may leave the memory, and others come from the store.
     ///
     /// - Parameter files: those in memory.
     func needsRefill(_ files: [ResourceWork]) -> Bool {
         guard isOpen, let backlog else { return false }
-        if backlog.isEmpty { return files.ofStreams.count { $0.isDone } > Backlog.refill }
-        return files.ofStreams.count { !$0.isDone } < Backlog.refill
+        if backlog.isEmpty { return files.ofStreams.count { StreamActions.isDone($0) } > Backlog.refill }
+        return files.ofStreams.count { !StreamActions.isDone($0) } < Backlog.refill
     }
 }
 
@@ -100,6 +116,15 @@ struct Backlog: Sendable {
 
 /// The files of streams in memory.
 extension [ResourceWork] {
+    /// The playlists, in the order of their positions: that of the source is the first.
+    var playlists: [ResourceWork] {
+        filter { $0.record.role == .media || $0.record.role == .playlist }
+            .sorted { $0.record.position < $1.record.position }
+    }
+
+    /// The position after those in memory.
+    var nextPosition: Int { (map(\.record.position).max() ?? -1) + 1 }
+
     /// Those of streams.
     var ofStreams: some Sequence<ResourceWork> { lazy.filter { $0.record.role.isOfStream } }
 
@@ -108,15 +133,10 @@ extension [ResourceWork] {
 
     /// Removes those that have nothing more to do.
     mutating func takeFinishedOfStreams() -> [ResourceWork] {
-        let done = filter { $0.record.role.isOfStream && $0.isDone }
-        if !done.isEmpty { removeAll { $0.record.role.isOfStream && $0.isDone } }
+        let done = filter { $0.record.role.isOfStream && StreamActions.isDone($0) }
+        if !done.isEmpty { removeAll { $0.record.role.isOfStream && StreamActions.isDone($0) } }
         return done
     }
-}
-
-extension ResourceWork {
-    /// Whether nothing more will happen to it.
-    var isDone: Bool { machine.isOver && machine.isSettled && sinks.isEmpty }
 }
 
 extension ResourceRecord {

@@ -157,25 +157,17 @@ struct ItemWork: Sendable {
         }
         let finished = stream.backlog?.finished.chunks ?? 0
         progress.committedChunks = resources.reduce(finished) { $0 + $1.book.committed.count }
-        progress.totalChunks = resources.reduce(finished + waitingFiles) {
+        progress.totalChunks = resources.reduce(finished + stream.waiting(besides: resources)) {
             $0 + ($1.book.chunkCount ?? ($1.record.role.isOfStream ? 1 : 0))
         }
         return progress
-    }
-
-    /// How many files of its streams are neither in memory nor finished.
-    private var waitingFiles: Int {
-        guard let backlog = stream.backlog else { return 0 }
-        return max(0, backlog.count - backlog.finished.files - resources.ofStreams.count { _ in true })
     }
 
     /// Bytes of all resources, once that of the media is known; of an adaptive lecture once those of all files are.
     var totalBytes: Int64? {
         guard let media, media.record.total != nil else { return nil }
         if media.record.isPlaylist {
-            guard stream.isOpen, waitingFiles == 0,
-                resources.ofStreams.allSatisfy({ $0.record.total != nil || $0.machine.isOver })
-            else { return nil }
+            guard stream.knowsLengths(of: resources) else { return nil }
         }
         return resources.reduce(stream.backlog?.finished.bytes ?? 0) {
             $0 + Int64(clamping: $1.record.total ?? 0)

@@ -46,8 +46,8 @@ actor AdaptiveShelf: CorePart {
         return try playlist.text()
     }
 
-    /// The playlists to begin with of the parts between discontinuities, for players that cannot jump over one. The whole is
-    /// one part while it is not complete, where its tracks have different parts, and with very many of them.
+    /// The playlists to begin with of the parts between discontinuities, for players that cannot jump over one. The
+    /// whole is one part while it is not complete, where its tracks have different parts, and with very many of them.
     func partNames() throws -> [String] {
         let (count, name) = (try partCount, names[0])
         return count > 1 ? (0..<count).map { Part(number: $0, playlist: name).name } : [name]

@@ -8,8 +8,8 @@ import LectureModel
 /// ```
 ///
 /// The playlists name files, and playlists name each other, without a directory. Segments that are missing have
-/// `EXT-X-GAP`. While a lecture without a licence is still being downloaded, its media playlists end before the first file
-/// that is not there: they have the type `EVENT` and no end mark, and show more when they are asked for again.
+/// `EXT-X-GAP`. While a lecture without a licence is still being downloaded, its media playlists end before the first
+/// file that is not there: they have the type `EVENT` and no end mark, and show more when they are asked for again.
 extension Play {
     /// Whether the lecture is adaptive: it is read by its playlists and files.
     public nonisolated var isAdaptive: Bool { shelf != nil }
@@ -51,8 +51,8 @@ extension Play {
         return try await shelf?.file(name).map { StreamFile($0.resource) }
     }
 
-    /// Reads a file of the playlists, verified and unsealed. A segment that is encrypted by AES-128 stays so: the key is
-    /// one of the files. Where the licence limits play time, the bytes of segments count as those of
+    /// Reads a file of the playlists, verified and unsealed. A segment that is encrypted by AES-128 stays so: the key
+    /// is one of the files. Where the licence limits play time, the bytes of segments count as those of
     /// ``read(range:_:)`` do.
     ///
     /// - Parameters:

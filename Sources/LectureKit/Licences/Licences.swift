@@ -272,8 +272,8 @@ extension LectureManager.Licences {
         return .streams(shelf)
     }
 
-    /// How many bytes a lecture has, and how long it plays, where its licence limits that and permits a play now. Before
-    /// the play is taken, so that media which cannot be read costs none.
+    /// How many bytes a lecture has, and how long it plays, where its licence limits that and permits a play now.
+    /// Before the play is taken, so that media which cannot be read costs none.
     private func extent(
         of candidate: PlayCandidate, _ key: ContentKey, _ service: LicenceService
     ) async throws -> (bytes: UInt64, duration: Duration) {

@@ -79,8 +79,9 @@ public actor Play {
         }
     }
 
-    /// Reads media. An adaptive lecture has no bytes of its own: all of it is the stream of its first media playlist, that
-    /// is its initialisation sections and segments one after the other, decrypted and without gaps. See ``isAdaptive``.
+    /// Reads media. An adaptive lecture has no bytes of its own: all of it is the stream of its first media playlist,
+    /// that is its initialisation sections and segments one after the other, decrypted and without gaps. See
+    /// ``isAdaptive``.
     ///
     /// - Parameters:
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.

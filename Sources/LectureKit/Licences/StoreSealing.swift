@@ -19,8 +19,8 @@ final class StoreSealing: ContentSealing {
         (self.policy, self.clock, self.open) = (policy, clock, open)
     }
 
-    /// The cipher of a lecture's files; pictures for lists stay unsealed, and so do the segments of a stream whose keys are
-    /// sealed, unless it is licensed or everything is sealed.
+    /// The cipher of a lecture's files; pictures for lists stay unsealed, and so do the segments of a stream whose keys
+    /// are sealed, unless it is licensed or everything is sealed.
     func cipher(
         for item: ItemRecord, role: ResourceRole, in transaction: any StoreTransaction
     ) throws -> (any ContentCipher)? {

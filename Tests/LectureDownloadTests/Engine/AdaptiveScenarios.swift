@@ -239,7 +239,8 @@ struct AdaptiveScenarios {
         ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nindex.m3u8\n", .playlistDamaged),
         (
             "#EXTM3U\n#EXT-X-SESSION-KEY:METHOD=SAMPLE-AES-CTR,URI=\"x\","
-                + "KEYFORMAT=\"urn:uuid:edef8ba9-79d6-4ace-a3c8-27dcd51d21ed\"\n#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8\n",
+                + "KEYFORMAT=\"urn:uuid:edef8ba9-79d6-4ace-a3c8-27dcd51d21ed\"\n"
+                + "#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8\n",
             .streamProtected
         ),
         ("<SmoothStreamingMedia MajorVersion=\"2\"/>", .playlistUnsupported),

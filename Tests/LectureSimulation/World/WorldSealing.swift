@@ -1,8 +1,8 @@
 import LectureCrypto
 package import LectureModel
 
-/// Seals the media of all lectures, or of none, and the keys of streams always. The memory disk stores plaintext, so that only chunks, proofs and
-/// headers are those of sealed files.
+/// Seals the media of all lectures, or of none, and the keys of streams always. The memory disk stores plaintext, so
+/// that only chunks, proofs and headers are those of sealed files.
 package final class WorldSealing: ContentSealing {
     /// Whether media is sealed.
     package var isOn: Bool
