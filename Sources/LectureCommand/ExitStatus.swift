@@ -77,7 +77,8 @@ package enum ExitStatus: Sendable, Equatable {
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json, .pruneRefused, .mediaUnsupported, .bookmarkAnswer:
+            .json, .pruneRefused, .mediaUnsupported, .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey,
+            .segmentsMissing:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
             return .unavailable
@@ -89,7 +90,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
-            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe:
+            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe, .streamLive:
             return .tryAgain
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
             .playNotPermitted, .playPermissionExpired, .playPermissionRefused, .playPermissionUsedUp, .duplicatePlay,
@@ -98,7 +99,7 @@ package enum ExitStatus: Sendable, Equatable {
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
             .reportTargetRefuses, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
-            .playerNotPermitted,
+            .playerNotPermitted, .streamProtected,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,

@@ -131,8 +131,8 @@ extension LectureManager.Contents {
     /// - Returns: an absolute path; read-only. That of an adaptive lecture's first playlist. While a newer version is being
     ///   downloaded, that of the old one.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, also for segments that are encrypted,
-    ///   `mediaMissing`, `damaged` when ``verify(_:options:)`` has found damage that is not repaired yet; for an adaptive
-    ///   lecture `storeReadOnly`, `storageFull` and `writeFile`.
+    ///   `mediaMissing`, `damaged` when ``verify(_:options:)`` has found damage that is not repaired yet; for an
+    ///   adaptive lecture `storeReadOnly`, `storageFull` and `writeFile`.
     public func path(of key: ContentKey) throws(LectureError) -> String {
         try LectureError.only {
             let media = try finalizedMedia(key)

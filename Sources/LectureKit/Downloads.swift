@@ -257,8 +257,8 @@ extension LectureManager.Downloads {
     ///
     /// - Parameter request: the URL of a playlist, with the selection.
     /// - Returns: the outline.
-    /// - Throws: ``LectureError``: `playlistDamaged`, `streamLive`, `streamProtected`, `variantUnavailable`, or a
-    ///   transfer's or the server's code. `CancellationError` when the task is cancelled, which also ends the request.
+    /// - Throws: ``LectureError``: `playlistDamaged`, `streamLive`, `streamProtected`, or a transfer's or the server's
+    ///   code. `CancellationError` when the task is cancelled, which also ends the request.
     public func streams(of request: DownloadRequest) async throws -> StreamOutline {
         try await StreamOutliner(core).outline(request)
     }

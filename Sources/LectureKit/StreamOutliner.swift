@@ -27,6 +27,19 @@ actor StreamOutliner: CorePart {
         let chosen = request.selection ?? known?.selection ?? StreamSelection()
         let selection = chosen.isDefault ? configuration.streamSelection : chosen
         let source = try await document(request.url, request.headers, probe)
+        do {
+            return try await outline(source, selection, request, probe)
+        } catch let error as LectureError where error.code == .variantUnavailable {
+            var outline = try await outline(source, StreamSelection(), request, probe)
+            (outline.chosen, outline.refusal, outline.estimatedBytes) = (nil, error, nil)
+            (outline.segments, outline.files) = (0, 0)
+            return outline
+        }
+    }
+
+    private func outline(
+        _ source: StreamDocument, _ selection: StreamSelection, _ request: DownloadRequest, _ probe: SourceProbe
+    ) async throws -> StreamOutline {
         let home = try Origin(url: request.url)
         var reader = StreamReader(source: source, others: [], selection)
         var reading = try reader.reading(firstPosition: 1)

@@ -41,7 +41,7 @@ extension LectureError.Code {
     /// The program that joins streams failed.
     public static let exportFailed = Self(
         -20277, "export_failed", "ffmpeg could not write the lecture into one file",
-        "Try another --format: mkv accepts nearly every stream.",
+        "Check the place of the file; --format mkv accepts nearly every stream.",
         reason: "The last line that ffmpeg wrote is shown. An unfinished file is deleted.")
     /// Something that needs one file was asked of an adaptive lecture.
     public static let manyFiles = Self(

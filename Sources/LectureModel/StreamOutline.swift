@@ -25,6 +25,8 @@ public struct StreamOutline: Sendable, Hashable {
     public var audioLanguages: [String] = []
     /// The languages of subtitles that there are for it.
     public var subtitleLanguages: [String] = []
+    /// Why nothing of it would be kept: what was selected does not exist. Nil otherwise.
+    public var refusal: LectureError?
     /// How many segments would be kept.
     public var segments = 0
     /// How many files would be fetched: segments, initialisation sections and keys.

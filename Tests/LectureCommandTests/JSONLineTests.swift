@@ -103,6 +103,9 @@ import Testing
             ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),
             ("event-skipped", JSONLine.skipped(key)), ("event-published", JSONLine.published(key, path: "/p")),
             ("event-planned", JSONLine.plannedRemoval(try content())), ("event-plan", JSONLine.plan(PlanTotals())),
+            ("event-joined", JSONLine.joined(key, path: "/p", bytes: 1, format: .mp4)),
+            ("event-streams", JSONLine.streams(StreamOutline(), of: request)),
+            ("event-streams", JSONLine.streams(outline, of: request)),
             ("event-warning", JSONLine.warning(.init(line: 1, member: "titel", suggestion: "title"))),
             ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
             ("record-verdict", JSONLine.verdict(try refusal())),
@@ -110,6 +113,18 @@ import Testing
             ("record-version", JSONLine.version(ProgramVersion.number)),
         ] + Self.players(key) + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
     }
+
+    private static let request = DownloadRequest(url: "https://u:p@h.example/m.m3u8?token=1")
+
+    private static let outline: StreamOutline = {
+        var outline = StreamOutline()
+        outline.variants = [StreamOutline.Variant(number: 1)]
+        (outline.variants[0].bandwidth, outline.variants[0].width, outline.variants[0].height) = (500_000, 640, 360)
+        (outline.chosen, outline.segments, outline.files) = (1, 10, 11)
+        (outline.audioLanguages, outline.subtitleLanguages) = (["ko"], ["en"])
+        (outline.duration, outline.estimatedBytes) = (.seconds(60), 3_750_000)
+        return outline
+    }()
 
     /// A player in each of its states.
     private static func players(_ key: ContentKey) -> [(schema: String, line: String)] {

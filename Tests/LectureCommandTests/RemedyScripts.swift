@@ -285,9 +285,9 @@ enum RemedyScripts {
         works list --sort title
         """#,
         "playlist_unsupported": #"""
-        printf '#EXTM3U\n' >site/a.m3u8
+        printf '<SmoothStreamingMedia MajorVersion="2"/>' >site/a.ism
         film a.mp4
-        fails playlist_unsupported precache "$url/a.m3u8"
+        fails playlist_unsupported precache "$url/a.ism"
         works precache "$url/a.mp4"
         """#,
         "prune_refused": #"""
@@ -456,6 +456,62 @@ enum RemedyScripts {
         fails source_unknown --store "$PWD/store" precache
         works --store "$PWD/store" precache --key kept-1 "$url/a.mp4"
         works --store "$PWD/store" verify kept-1
+        """#,
+        "stream_live": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n1.ts\n' >site/a.m3u8
+        film 1.ts
+        fails stream_live precache --key a "$url/a.m3u8"
+        echo '#EXT-X-ENDLIST' >>site/a.m3u8
+        works precache --key a "$url/a.m3u8"
+        """#,
+        "segments_missing": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n1.ts\n#EXTINF:6,\n2.ts\n#EXT-X-ENDLIST\n' >site/a.m3u8
+        cp site/a.m3u8 site/b.m3u8
+        film 1.ts
+        fails segments_missing precache --key a "$url/a.m3u8"
+        fails segments_missing precache --key b "$url/b.m3u8"
+        works precache --key b --allow-gaps "$url/b.m3u8"
+        "$lecturectl" why b | grep -q '1 of 2 files are missing: 2.ts' || { echo "why does not name it"; exit 1; }
+        film 2.ts
+        works precache --key a "$url/a.m3u8"
+        """#,
+        "variant_unavailable": #"""
+        printf '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=500000,RESOLUTION=640x360\n1.m3u8\n' >site/a.m3u8
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n1.ts\n#EXT-X-ENDLIST\n' >site/1.m3u8
+        film 1.ts
+        fails variant_unavailable precache --key a --max-height 240 "$url/a.m3u8"
+        there=$("$lecturectl" precache --dry-run "$url/a.m3u8" 2>&1) # It fails as well, since 240 lines are stored.
+        grep -q 'variant 1: 640x360' <<<"$there" || { echo "it does not show what there is"; exit 1; }
+        works precache --key a --max-height 480 "$url/a.m3u8"
+        """#,
+        "many_files": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:60\n#EXTINF:60,\n1.mp4\n#EXT-X-ENDLIST\n' >site/a.m3u8
+        cp \#(lecture) site/1.mp4
+        works precache --key a "$url/a.m3u8"
+        fails many_files cat --range 0-1 a
+        works export a --output a.mkv
+        works play a --no-video --audio-output null --speed 10
+        """#,
+        "exporter_missing": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:60\n#EXTINF:60,\n1.mp4\n#EXT-X-ENDLIST\n' >site/a.m3u8
+        cp \#(lecture) site/1.mp4
+        works precache --key a "$url/a.m3u8"
+        installed=$lecturectl
+        printf '#!/bin/sh\nPATH=/nonexistent exec %s "$@"\n' "$installed" >without; chmod +x without
+        lecturectl=$PWD/without
+        fails exporter_missing export a --output a.mkv
+        lecturectl=$installed
+        works export a --output a.mkv
+        """#,
+        "manifest_reader_missing": #"""
+        printf '<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" mediaPresentationDuration="PT6S"><Period><AdaptationSet ' >site/a
+        printf 'mimeType="video/mp4"><Representation id="1" bandwidth="1"><BaseURL>1.mp4</BaseURL>' >>site/a
+        printf '</Representation></AdaptationSet></Period></MPD>' >>site/a
+        film 1.mp4
+        \#(hiding("libxml2.so.2"))
+        fails manifest_reader_missing precache --key a "$url/a"
+        lecturectl=$installed
+        works precache --key a "$url/a"
         """#,
         "store_foreign": #"""
         mkdir store

@@ -189,6 +189,7 @@ extension RemedyWalkTests {
         "link_fetches_nothing": .test("a kollus link is distinguished by its action"),
         "media_missing": .test("a missing file is downloaded again by precache"),
         "name_refused": .test("A path that leads outside is refused everywhere"),
+        "export_failed": .test("an export that cannot be made leaves nothing"),
         "player_failed": .environment("libmpv would have to refuse what it documents"),
         "not_complete": .test("incomplete lectures are completed by precache"),
         "not_loaded": .test("a key that was not loaded cannot be downloaded"),

@@ -179,9 +179,13 @@ struct PrecachePlan {
         do {
             let outline = try await manager.downloads.streams(of: planned.request)
             if session.wantsJSON {
-                return try session.context.output.write(machine: JSONLine.streams(outline, of: planned))
+                try session.context.output.write(machine: JSONLine.streams(outline, of: planned.request))
+            } else {
+                for line in outline.lines { try session.context.output.write(.row(["", line])) }
             }
-            for line in outline.lines { try session.context.output.write(.row(["", line])) }
+            guard let refusal = outline.refusal else { return }
+            totals.refused += 1
+            try session.report(refusal)
         } catch let error as LectureError {
             totals.refused += 1
             try session.report(error)

@@ -200,12 +200,12 @@ package enum JSONLine {
     ///
     /// - Parameters:
     ///   - outline: according to its playlists.
-    ///   - planned: the lecture.
+    ///   - request: names the lecture.
     /// - Returns: the line.
-    package static func streams(_ outline: StreamOutline, of planned: PlannedDownload) -> String {
+    package static func streams(_ outline: StreamOutline, of request: DownloadRequest) -> String {
         line { writer in
             writer.member("event", "streams")
-            writer.member("url", URLText.withoutSecrets(planned.request.url))
+            writer.member("url", URLText.withoutSecrets(request.url))
             writer.member("variant", outline.chosen)
             writer.array("variants") { list in
                 for variant in outline.variants {

@@ -11,6 +11,7 @@ extension StreamOutline {
         }
         if !audioLanguages.isEmpty { lines.append("  audio: \(audioLanguages.joined(separator: ", "))") }
         if !subtitleLanguages.isEmpty { lines.append("  subtitles: \(subtitleLanguages.joined(separator: ", "))") }
+        if refusal != nil { return lines }
         let time = duration.map { ", \(HumanText.duration(seconds: Int64($0 / .seconds(1))))" } ?? ""
         let size = estimatedBytes.map { ", about \(HumanText.byteCount($0))" } ?? ""
         lines.append("  \(segments) segments in \(files) files\(time)\(size)")

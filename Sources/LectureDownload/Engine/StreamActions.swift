@@ -108,7 +108,9 @@ enum StreamActions {
         do throws(LectureError) {
             reading = try read(try outcome.get(), lecture)
         } catch {
-            return try lecture.end(lecture.item.machine.failed(error))
+            // The next attempt fetches the playlists again, unless files that they have named are kept.
+            return try lecture.end(
+                lecture.item.machine.failed(error), discarding: lecture.item.stream.backlog == nil)
         }
         switch reading {
         case .needs(let requests):

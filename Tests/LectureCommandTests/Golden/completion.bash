@@ -13,6 +13,11 @@ _lecturectl_value() {
     "precache --folder") echo 'anything' ;;
     "precache --priority" | "precache -p") echo 'anything' ;;
     "precache --check") echo 'words list head never' ;;
+    "precache --variant") echo 'words best worst' ;;
+    "precache --max-height") echo 'anything' ;;
+    "precache --max-bandwidth") echo 'anything' ;;
+    "precache --audio") echo 'anything' ;;
+    "precache --subtitles") echo 'anything' ;;
     "precache --output-dir" | "precache -d") echo 'directories' ;;
     "precache --name") echo 'anything' ;;
     "precache --report") echo 'files' ;;
@@ -58,6 +63,8 @@ _lecturectl_value() {
     "play --user") echo 'anything' ;;
     "play --with") echo 'anything' ;;
     "play --port") echo 'anything' ;;
+    "export --output" | "export -o") echo 'files' ;;
+    "export --format") echo 'words mp4 mkv ts' ;;
     "bookmark list --user") echo 'anything' ;;
     "bookmark add --user") echo 'anything' ;;
     "bookmark remove --user") echo 'anything' ;;
@@ -180,6 +187,7 @@ _lecturectl_arguments() {
     "path") echo 'keys' ;;
     "cat") echo 'keys' ;;
     "play") echo 'keys' ;;
+    "export") echo 'keys' ;;
     "bookmark list") echo 'keys' ;;
     "bookmark add") echo 'keys' ;;
     "bookmark remove") echo 'keys' ;;
@@ -202,18 +210,19 @@ _lecturectl_arguments() {
     "store backup") echo 'files' ;;
     "store rebuild") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status why path cat play bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "help") echo 'words precache list show status why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     *) echo none ;;
     esac
 }
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;
     "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user --with --url --port' ;;
+    "export") echo '--output -o --format --force' ;;
     "bookmark list") echo '--user' ;;
     "bookmark add") echo '--user' ;;
     "bookmark remove") echo '--user' ;;
@@ -248,7 +257,7 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status why path cat play bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "") echo 'precache list show status why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

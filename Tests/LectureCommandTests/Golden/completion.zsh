@@ -38,6 +38,7 @@ _lecturectl() {
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
             'play:plays a lecture in a window'
+            'export:writes an adaptive lecture into one file'
             'bookmark:manages the bookmarks of lectures'
             'pause:stops lectures until they are resumed'
             'resume:resumes paused and cancelled lectures'
@@ -65,6 +66,7 @@ _lecturectl() {
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
             play) _lecturectl_play ;;
+            export) _lecturectl_export ;;
             bookmark) _lecturectl_bookmark ;;
             pause) _lecturectl_pause ;;
             resume) _lecturectl_resume ;;
@@ -106,6 +108,12 @@ _lecturectl_precache() {
         '--trust-length[Resume a download even if the server does not identify the version of the file. If the file has changed, the result may be half old, half new.]' \
         '--seal[Seal every file, whether it needs a licence or not.]' \
         '--no-seal[Keep the files unsealed so that they can be read in place. Licensed media is refused.]' \
+        '--variant=[The variant to keep of those within the limits, or its number in the playlist.]:WHICH:(best worst)' \
+        '--max-height=[No variant with more lines, for example 720.]:LINES: ' \
+        '--max-bandwidth=[No variant with a higher bit rate, in bits per second; for example 2M.]:RATE: ' \
+        '--audio=[The languages of sound to keep, for example '\''ko,en'\'', or '\''all'\''.]:LANG,…: ' \
+        '--subtitles=[The languages of subtitles to keep, or '\''all'\''.]:LANG,…: ' \
+        '--allow-gaps[Complete a lecture without the segments that its server does not have. '\''lecturectl why'\'' names them.]' \
         '-d+[Also put every finished file into this directory.]:DIR:_files -/' \
         '--output-dir=[Also put every finished file into this directory.]:DIR:_files -/' \
         '--name=[The file names below --output-dir, for example '\''{course}/{number:02} {title}.{ext}'\''. Fields: course, folder, teacher, title, number (the position in its list), key, name (of the URL), ext. Characters that are not allowed in file names become '\''_'\''.]:TEMPLATE: ' \
@@ -303,6 +311,28 @@ _lecturectl_play() {
         '-V[Show the version.]' \
         '--version[Show the version.]' \
         ':KEY|URL:_lecturectl_keys'
+}
+
+_lecturectl_export() {
+    _arguments -s -S \
+        '-o+[Where the file is written.]:FILE:_files' \
+        '--output=[Where the file is written.]:FILE:_files' \
+        '--format=[The container.]:NAME:(mp4 mkv ts)' \
+        '--force[Replace a file of this name.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':KEY:_lecturectl_keys'
 }
 
 _lecturectl_bookmark() {
@@ -1298,7 +1328,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status why path cat play bookmark pause resume cancel reorder remove verify licence lms device store completion help version)'
+        '*:COMMAND:(precache list show status why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version)'
 }
 
 _lecturectl_version() {
