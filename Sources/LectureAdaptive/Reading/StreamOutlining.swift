@@ -36,9 +36,13 @@ extension StreamReader {
     ) throws(LectureError) -> StreamOutline {
         var outline = outline
         let (tracks, offered): ([DASHTrack], [DASHRepresentation])
+        let chosen: DASHRepresentation?
         do throws(DASHError) {
-            tracks = try DASHManifest(root, url: source.url).periods.first?.tracks ?? []
+            let manifest = try DASHManifest(root, url: source.url)
+            tracks = manifest.periods.first?.tracks ?? []
             offered = try DASHChoice.numbered(tracks)
+            chosen = try DASHChoice(AdaptiveLimits(selection)).choose(from: manifest)
+                .first?.tracks.first?.representation
         } catch {
             throw LectureError(error)
         }
@@ -53,11 +57,7 @@ extension StreamReader {
         outline.subtitleLanguages = Self.languages(tracks, .subtitles)
         guard case .multivariant(let local)? = plan.playlists.first.flatMap(Self.local) else { return outline }
         let kept = local.variants.first
-        outline.chosen =
-            outline.variants.first {
-                $0.height == kept?.resolution.map { Int(clamping: $0.height) }
-                    && (kept?.bandwidth ?? 0) >= Int64($0.bandwidth ?? 0)
-            }?.number
+        outline.chosen = chosen.flatMap(offered.firstIndex).map { $0 + 1 }
         outline.estimatedBytes = Self.bytes(kept?.averageBandwidth ?? kept?.bandwidth, plan.facts.duration)
         return outline
     }
@@ -74,8 +74,8 @@ extension StreamReader {
 
     private static func bytes(_ rate: Int64?, _ duration: Duration?) -> Int64? {
         guard let rate, let duration else { return nil }
-        let (bits, overflow) = rate.multipliedReportingOverflow(by: duration.milliseconds / 8000)
-        return overflow ? nil : bits
+        let (product, overflow) = rate.multipliedReportingOverflow(by: duration.milliseconds)
+        return overflow ? nil : product / 8_000
     }
 }
 
