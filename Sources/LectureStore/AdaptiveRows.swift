@@ -97,17 +97,20 @@ package struct AdaptiveRows: AdaptiveStore {
 
     // MARK: Files
 
+    /// Files of one role that have not got their final names, along the index.
+    static let unfinishedOfRole = """
+        SELECT position, id FROM resource INDEXED BY resource_version
+        WHERE version_id = ? AND role = ? AND position > ?
+            AND state NOT IN \(sql: [ResourceRecord.State.finalized, .failed])
+        ORDER BY position LIMIT ?
+        """
+
     /// Files that have not got their final names, in the order of play. One look a role, each along the index.
     package func unfinished(_ version: VersionID, after position: Int, limit: Int) throws -> [ResourceRecord] {
         var found: [(position: Int, id: ResourceID)] = []
         for role in ResourceRole.ofStreams {
             found += try connection.query(
-                """
-                SELECT position, id FROM resource INDEXED BY resource_version
-                WHERE version_id = ? AND role = ? AND position > ?
-                    AND state NOT IN \(sql: [ResourceRecord.State.finalized, .failed])
-                ORDER BY position LIMIT ?
-                """, version, role.rawValue, position, limit
+                Self.unfinishedOfRole, version, role.rawValue, position, limit
             ) { ($0.int(0), $0.id(1)) }
         }
         let next = found.sorted { $0.position < $1.position }.prefix(limit)
