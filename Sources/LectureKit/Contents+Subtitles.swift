@@ -19,7 +19,8 @@ extension LectureManager.Contents {
     /// renditions (WebVTT) are put together into one file each.
     ///
     /// - Parameter key: the lecture.
-    /// - Returns: in the order of its description, then of its playlist; those that could not be downloaded are left out.
+    /// - Returns: in the order of its description, then of its playlist; those that could not be downloaded are left
+    ///   out.
     /// - Throws: ``LectureError``: `unknownContent`, `damaged`, `sealedElsewhere`, a store's code. `CancellationError`
     ///   when the task is cancelled.
     public func subtitles(of key: ContentKey) async throws -> [KeptSubtitle] {

@@ -128,8 +128,8 @@ extension LectureManager.Contents {
     /// store, with the paths of the files relative to it.
     ///
     /// - Parameter key: a complete lecture.
-    /// - Returns: an absolute path; read-only. That of an adaptive lecture's first playlist. While a newer version is being
-    ///   downloaded, that of the old one.
+    /// - Returns: an absolute path; read-only. That of an adaptive lecture's first playlist. While a newer version is
+    ///   being downloaded, that of the old one.
     /// - Throws: ``LectureError``: `unknownContent`, `notComplete`, `isSealed`, also for segments that are encrypted,
     ///   `mediaMissing`, `damaged` when ``verify(_:options:)`` has found damage that is not repaired yet; for an
     ///   adaptive lecture `storeReadOnly`, `storageFull` and `writeFile`.

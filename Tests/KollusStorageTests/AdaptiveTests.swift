@@ -40,7 +40,7 @@ import Testing
 
         private static func playlist(_ lines: String) -> String { "#EXTM3U\n\(lines)\n" }
 
-        /// Packets of MPEG-TS, of a length that tells variants and segments apart.
+        /// Packets of MPEG-TS, of a length that differs between variants and segments.
         static func segment(_ name: String, _ number: Int) -> Data {
             let packet = [0x47] + [UInt8](repeating: UInt8(number), count: 187)
             let count = (name == "low" ? 50 : 200) + number

@@ -22,7 +22,8 @@ import Testing
                 var text = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:VOD\n"
                 for segment in 0..<10 {
                     text += "#EXTINF:6,\n\(name)-\(segment).ts\n"
-                    try Data((0..<bytes + segment).map { UInt8(truncatingIfNeeded: $0 * 7) }).write(to: URL(filePath: "\(media)/\(name)-\(segment).ts"))
+                    let content = (0..<bytes + segment).map { UInt8(truncatingIfNeeded: $0 * 7) }
+                    try Data(content).write(to: URL(filePath: "\(media)/\(name)-\(segment).ts"))
                 }
                 try Data((text + "#EXT-X-ENDLIST\n").utf8).write(to: URL(filePath: "\(media)/\(name).m3u8"))
             }

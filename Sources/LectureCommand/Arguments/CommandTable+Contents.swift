@@ -120,8 +120,8 @@ extension CommandTable {
         discussion: [
             "Joins playlists and segments (HLS) with the program ffmpeg, without encoding anything anew. Subtitles are "
                 + "kept in mp4 and mkv. The file gets its name when it is whole.",
-            "A sealed lecture is refused with exit status 77: its media never lies on the disk in clear. Exit status 78 "
-                + "means that ffmpeg is not installed, 74 that it failed.",
+            "A sealed lecture is refused with exit status 77: its media never lies on the disk in clear. Exit status "
+                + "78 means that ffmpeg is not installed, 74 that it failed.",
         ],
         arguments: [key],
         options: [

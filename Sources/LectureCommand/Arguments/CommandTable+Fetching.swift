@@ -51,8 +51,8 @@ extension CommandTable {
         arguments: [
             ArgumentSpec(
                 "SOURCE",
-                "A URL (media file, HLS playlist, DASH manifest, gateway link, kollus: link) or a course list; - is standard "
-                    + "input.",
+                "A URL (media file, HLS playlist, DASH manifest, gateway link, kollus: link) or a course list; - is "
+                    + "standard input.",
                 .source, minimum: 0, maximum: nil)
         ],
         options: runOptions,
@@ -95,7 +95,8 @@ extension CommandTable {
     private static let streamOptions: [OptionSpec] = [
         .value(
             "variant", nil, "WHICH", .wordsOrInteger(["best", "worst"], 1...100_000),
-            help: "The variant to keep of those within the limits, or its number in the playlist.", defaultText: "best"),
+            help: "The variant to keep of those within the limits, or its number in the playlist.",
+            defaultText: "best"),
         .value("max-height", nil, "LINES", .integer(1...100_000), help: "No variant with more lines, for example 720."),
         .value(
             "max-bandwidth", nil, "RATE", .bitRate,
@@ -108,7 +109,8 @@ extension CommandTable {
             defaultText: "none"),
         .flag(
             "allow-gaps",
-            help: "Complete a lecture without the segments that its server does not have. 'lecturectl why' names them."),
+            help:
+                "Complete a lecture without the segments that its server does not have. 'lecturectl why' names them."),
     ]
 
     private static let outputOptions: [OptionSpec] = [

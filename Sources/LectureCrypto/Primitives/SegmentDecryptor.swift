@@ -56,8 +56,8 @@ package import LectureModel
     /// Ends the segment.
     ///
     /// - Returns: the rest, without the padding.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/streamKey`` when the padding is wrong: the key is another one,
-    ///   or the segment is not whole.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/streamKey`` when the padding is wrong: the key is another
+    ///   one, or the segment is not whole.
     package func finish() throws(LectureError) -> [UInt8] {
         var part = [UInt8](repeating: 0, count: Self.blockLength)
         var written: Int32 = 0

@@ -31,9 +31,10 @@ struct StreamWork: Sendable {
     /// Whether nothing more will come from the store.
     var isDrained: Bool { backlog?.isEmpty ?? true }
 
-    /// How many files are neither in memory nor finished.
+    /// Counts the files that are neither in memory nor finished.
     ///
     /// - Parameter files: those in memory.
+    /// - Returns: 0 while the files are not known.
     func waiting(besides files: [ResourceWork]) -> Int {
         guard let backlog else { return 0 }
         return max(0, backlog.count - backlog.finished.files - files.ofStreams.count { _ in true })
@@ -42,6 +43,7 @@ struct StreamWork: Sendable {
     /// Whether the lengths of all its files are known, but of those that are missing.
     ///
     /// - Parameter files: those in memory.
+    /// - Returns: false while the files are not known.
     func knowsLengths(of files: [ResourceWork]) -> Bool {
         isOpen && waiting(besides: files) == 0
             && files.ofStreams.allSatisfy { $0.record.total != nil || $0.machine.isOver }
@@ -50,6 +52,7 @@ struct StreamWork: Sendable {
     /// Whether files may leave the memory, and others come from the store.
     ///
     /// - Parameter files: those in memory.
+    /// - Returns: false while the files are not known.
     func needsRefill(_ files: [ResourceWork]) -> Bool {
         guard isOpen, let backlog else { return false }
         if backlog.isEmpty { return files.ofStreams.count { StreamActions.isDone($0) } > Backlog.refill }

@@ -87,8 +87,8 @@ public actor Play {
     ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
     ///   - receive: gets the bytes in order, at most a chunk per call; an error it throws ends the reading.
     /// - Throws: ``LectureError``: `closing` after the end of the play, `damaged`, `manyFiles` for a range of an
-    ///   adaptive lecture, `notComplete` for one that is still being downloaded, `playTimeUsedUp` when the licence permits no
-    ///   further byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the
+    ///   adaptive lecture, `notComplete` for one that is still being downloaded, `playTimeUsedUp` when the licence
+    ///   permits no further byte; and what `receive` throws. `CancellationError` when the task is cancelled, at the
     ///   latest after a chunk; the play continues.
     public func read(range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
         try await read(range: range, isAll: false, receive)
