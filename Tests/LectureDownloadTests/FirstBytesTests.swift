@@ -113,4 +113,18 @@ struct FirstBytesTests {
         #expect(FirstBytes.refusal([0x80, 0x81, 0x82, 0x83], mediaType: "audio/l16") == nil)
         #expect(FirstBytes.refusal([0x80, 0x81, 0x82, 0x83], mediaType: "audio/mp4") != nil)
     }
+
+    @Test(arguments: [
+        ("<!DOCTYPE html><p>", "it is a web page"), ("\u{FEFF} <HTML>", "it is a web page"),
+        ("#EXTM3U\n#EXTINF:9,\n0.ts\n", "an HLS playlist"), ("<?xml version='1.0'?><MPD>", "a DASH manifest"),
+        ("<SmoothStreamingMedia>", "a Smooth Streaming manifest"), ("WEBVTT\n\n00:00.000 --> 00:01.000\nHi\n", nil),
+        ("<?xml version='1.0'?><tt xmlns='http://www.w3.org/ns/ttml'>", nil), ("0123456789abcdef", nil), ("", nil),
+        ("{\"a\":1}", nil), ("#EXT", nil), ("ID3", nil),
+    ])
+    func `what a playlist names may be text or encrypted, but neither a page nor a playlist`(
+        text: String, cause: String?
+    ) {
+        let refusal = FirstBytes.streamRefusal(Array(text.utf8))
+        #expect(refusal?.cause == cause && (refusal == nil || refusal?.code == .notMedia))
+    }
 }

@@ -344,7 +344,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             post(.recognised(id, mediaType: type))
             return nil
         }
-        if asked.role.isOfStream { return FirstBytes.isPage(start) ? FirstBytes.refusal(start, mediaType: nil) : nil }
+        if asked.role.isOfStream { return FirstBytes.streamRefusal(start) }
         guard asked.role == .media, asked.checksFirstBytes, !(asked.digestIsKnown && asked.total != nil) else {
             return nil
         }

@@ -51,6 +51,15 @@ package enum FirstBytes {
     /// - Returns: true for HTML.
     package static func isPage(_ bytes: [UInt8]) -> Bool { Text(bytes).isPage }
 
+    /// Inspects the start of a file that a playlist names. It may be encrypted or text, so only what stands in for it
+    /// is known: a web page, or a playlist from a server that answers everything alike.
+    ///
+    /// - Parameter bytes: as above.
+    /// - Returns: why it is not a part of a lecture; nil when it may be one.
+    package static func streamRefusal(_ bytes: [UInt8]) -> Refusal? {
+        Text(bytes).markup.map { Refusal(code: .notMedia, cause: $0.cause) }
+    }
+
     /// Types without a signature at the start: bare samples.
     private static let headless: Set<String> = [
         "audio/basic", "audio/l8", "audio/l16", "audio/l20", "audio/l24", "audio/pcm", "audio/pcma", "audio/pcmu",
