@@ -196,7 +196,7 @@ public struct PlaylistAddress: Sendable {
     /// - Parameters:
     ///   - urls: of the playlists of its parts.
     ///   - userAgent: what a program that reads it calls itself.
-    ///   - failure: tells why no more can be read.
+    ///   - failure: why no more can be read.
     public init(
         urls: [String], userAgent: String, failure: @escaping @Sendable () -> LectureError?
     ) {

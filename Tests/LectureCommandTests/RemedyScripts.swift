@@ -505,7 +505,8 @@ enum RemedyScripts {
         """#,
         "manifest_reader_missing": #"""
         printf '<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" mediaPresentationDuration="PT6S"><Period>' >site/a
-        printf '<AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1"><BaseURL>1.mp4</BaseURL>' >>site/a
+        printf '<AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1">' >>site/a
+        printf '<BaseURL>1.mp4</BaseURL>' >>site/a
         printf '</Representation></AdaptationSet></Period></MPD>' >>site/a
         film 1.mp4
         \#(hiding("libxml2.so.2"))

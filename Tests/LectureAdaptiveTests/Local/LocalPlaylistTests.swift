@@ -108,7 +108,8 @@ import Testing
     @Test func `cues of all segments are there once`() {
         let text = Self.joined(
             "WEBVTT\n\nSTYLE\n::cue{}\n\n1\n00:01.000 --> 00:05.000 align:start\nA\nB\n",
-            "WEBVTT\r\n\r\nNOTE no\r\n\r\n1\r\n00:01.000 --> 00:05.000 align:start\r\nA\r\nB\r\n\r\n01:00:06.000 --> 01:00:07.250\r\nC",
+            "WEBVTT\r\n\r\nNOTE no\r\n\r\n1\r\n00:01.000 --> 00:05.000 align:start\r\nA\r\nB\r\n\r\n"
+                + "01:00:06.000 --> 01:00:07.250\r\nC",
             "<html>", "WEBVTT\n\nnonsense\n\n00:aa.000 --> 00:02.000\nD\n")
         let cue = "1\n00:00:01.000 --> 00:00:05.000 align:start\nA\nB"
         #expect(text == "WEBVTT\n\nSTYLE\n::cue{}\n\n\(cue)\n\n01:00:06.000 --> 01:00:07.250\nC\n")
