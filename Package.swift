@@ -229,7 +229,8 @@ let package = Package(
         // Black-box tests: the built program, real servers, real disks, and failures of all kinds.
         .testTarget(name: "EnduranceTests", dependencies: ["LectureProgramSupport", "LectureTestSupport"]),
         .testTarget(
-            name: "HostileTests", dependencies: ["HostileSuite", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+            name: "HostileTests",
+            dependencies: ["HostileSuite", "LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
         // Black-box tests of licences, and of attempts to get more than is granted.
         .testTarget(
             name: "LicenceProgramTests",
