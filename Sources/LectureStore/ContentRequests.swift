@@ -26,7 +26,7 @@ package struct ContentRequests: ContentRequestStore {
     ///   - now: the wall clock.
     /// - Returns: the row, its key, and the outcome of the request.
     /// - Throws: ``LectureError``: `parameter` for a priority out of range, `storeBusy` while another process removes
-    ///   the lecture.
+    ///   the lecture, or downloads other streams of it.
     package func enqueue(
         _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
     ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
@@ -288,9 +288,16 @@ package struct ContentRequests: ContentRequestStore {
     }
 
     /// Other streams are kept from now on: those of the version being built belong to another one. That gaps are
-    /// accepted changes none of them.
+    /// accepted changes none of them. While they are downloaded the selection stays, since what is complete in the end
+    /// would pass for what was requested now.
     private func select(_ selection: StreamSelection, of known: ItemRecord, isLeased: Bool) throws {
-        if !isLeased, !selection.hasStreams(of: known.selection) { try store.versions.discardUnfinished(of: known.id) }
+        if !selection.hasStreams(of: known.selection) {
+            guard !isLeased || known.isLoaded && known.content.type != .adaptiveDownload else {
+                throw LectureError(
+                    .storeBusy, detail: known.content.key.text, cause: "other streams of it are being downloaded")
+            }
+            if !isLeased { try store.versions.discardUnfinished(of: known.id) }
+        }
         try connection.execute("UPDATE content SET selection = ? WHERE id = ?", selection.text, known.id)
     }
 

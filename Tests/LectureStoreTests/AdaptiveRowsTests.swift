@@ -435,6 +435,25 @@ import Testing
         }
     }
 
+    @Test func `while streams are downloaded, others are refused and gaps are accepted`() throws {
+        try StoreFixture.with { store in
+            let id = try Self.request(store, Self.selection(720)).id
+            let version = try Self.build(store, id, completes: false)
+            let lease = try store.lease(id)
+            let error = lectureError { _ = try Self.request(store, Self.selection(360)) }
+            #expect(error?.code == .storeBusy && error?.detail == "a")
+            #expect(try store.item(id).selection == Self.selection(720))
+            for selection in [nil, Self.selection(720), Self.selection(720, gaps: true)] {
+                #expect(try Self.request(store, selection).outcome == .alreadyQueued)
+            }
+            try store.index.versions.completeVersion(lease, version, sha256: nil, now: store.now)
+            // What is complete is what its selection says.
+            #expect(try store.item(id).selection == Self.selection(720, gaps: true))
+            #expect(try Self.request(store, Self.selection(720)).outcome == .alreadyComplete)
+            #expect(try Self.request(store, Self.selection(360)).outcome == .outdated)
+        }
+    }
+
     @Test func `a selection says nothing of a lecture that is no stream`() throws {
         try StoreFixture.with { store in
             let id = try store.completed("a")
