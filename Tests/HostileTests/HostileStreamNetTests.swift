@@ -52,6 +52,7 @@ import Testing
             visit.isFirst(visit.asked.path)
                 ? .answer(segment().with { $0.ending = .cut(after: 1_000) }) : .answer(segment())
         },
+        Scene("empty segments", .segmentsMissing) { _ in .answer(Answer(200, [("Content-Type", "video/mp2t")])) },
         Scene("segments that lead in circles", .segmentsMissing) { visit in
             .answer(Answer(302, [("Location", visit.asked.path)]))
         },

@@ -363,7 +363,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             dropBlock()
             _ = handOver(block, endsObject: true)
         }
-        if reachedEnd, body.offset == 0, asked.role == .media, asked.checksFirstBytes, !asked.digestIsKnown,
+        if reachedEnd, body.offset == 0, !asked.mayBeEmpty, asked.checksFirstBytes, !asked.digestIsKnown,
             asked.total != 0,
             let refusal = FirstBytes.refusal([], mediaType: nil)
         {

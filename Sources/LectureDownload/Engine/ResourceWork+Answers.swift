@@ -120,7 +120,7 @@ extension EndedTransfer {
         sentIfRange = transfer.sink.asked.sentIfRange
         self.hasGained = hasGained
         isAsking = file.machine.isProbing
-        isMedia = file.record.role == .media
+        refusesEmpty = !file.record.mayBeEmpty
         // From another server than the one that described the file: then that server has another file, and the first
         // one's has not changed.
         isOtherMirror = file.digestIsKnown && file.sources.isDescribedByOther(than: transfer.lease)

@@ -53,6 +53,7 @@ struct OpeningTransfer: Sendable {
         asked.isFirstContact = isFirstContact
         asked.checksFirstBytes = !acceptsAny
         asked.acceptsPlaylist = record.role == .media
+        asked.mayBeEmpty = record.mayBeEmpty
         asked.space = space
         asked.sentIfRange = ifRange != nil
         return TransferPlan(start: start, border: border, range: range, ifRange: ifRange, expectation: asked)
@@ -90,5 +91,16 @@ extension ItemRecord {
             fields.append(HeaderField(name: name, value: value))
         }
         return fields
+    }
+}
+
+extension ResourceRecord {
+    /// Whether an empty file is one: media, initialisation sections and keys never are, and segments of text may be.
+    var mayBeEmpty: Bool {
+        switch role {
+        case .media, .initialisation, .key: false
+        case .segment: name.hasSuffix("vtt") || name.hasSuffix("ttml")
+        case .playlist, .subtitle, .snapshot, .thumbnail: true
+        }
     }
 }

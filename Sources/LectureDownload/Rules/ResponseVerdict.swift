@@ -21,6 +21,8 @@ package struct Expectation: Sendable, Equatable {
     package var isFirstContact: Bool
     /// Whether media that is empty or does not start like media is refused.
     package var checksFirstBytes = true
+    /// Whether it may be empty without an expected length of 0: optional files, and text that says nothing for a while.
+    package var mayBeEmpty = false
     /// Whether media may be a playlist (HLS, DASH), whose files are fetched then.
     package var acceptsPlaylist = false
     /// The space for the object; nil when it is not limited.

@@ -44,8 +44,8 @@ package struct EndedTransfer: Sendable {
     package var hasGained = false
     /// Whether nothing was known of the object before.
     package var isAsking = false
-    /// Whether the object is the lecture's media.
-    package var isMedia = true
+    /// Whether an empty object is refused that is not known to be empty.
+    package var refusesEmpty = true
     /// Whether another server described the object, and can still be used.
     package var isOtherMirror = false
     /// Whether an expected digest decides in the end.
@@ -137,7 +137,7 @@ package struct EndedTransfer: Sendable {
     private var empty: TransferRuling {
         guard isAsking, expectedBytes ?? 0 == 0 else { return .rejectURL(LectureError(.lengthChanged)) }
         let isExpected = expectedBytes == 0 || digestIsKnown || acceptsAny
-        if isMedia, !isExpected, let refusal = FirstBytes.refusal([], mediaType: nil) {
+        if refusesEmpty, !isExpected, let refusal = FirstBytes.refusal([], mediaType: nil) {
             return .rejectURL(refused(refusal))
         }
         return .finishEmpty
