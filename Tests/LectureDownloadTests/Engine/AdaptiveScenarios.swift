@@ -380,6 +380,42 @@ struct AdaptiveScenarios {
         #expect(try course.scene.contradictions() == [])
     }
 
+    @Test func `a gateway's playlist is kept, and its gateway is asked for fresh links`() throws {
+        var course = try Course(segments: 1)
+        try course.addPlaylist("t", segments: 40, bytes: 60_000)
+        let text = String(decoding: course.files["t.m3u8"] ?? [], as: UTF8.self)
+        let gateway = "http://gate.example/s/week-1"
+        var (signature, served) = (0, 0)
+        course.scene.network.script = { request, _, answer in
+            if request.url == gateway {
+                (signature, served) = (signature + 1, 0)
+                return .document(
+                    """
+                    {"version":1,"media_content_key":"week-1","title":"Week 1","downloadable":true,
+                     "media":{"playlist":"\(Self.home)t.m3u8?t=\(signature)"}}
+                    """, type: ContentDescriptor.mediaType)
+            }
+            let parts = request.url.split(separator: "?t=")
+            guard parts.count == 2, parts[1] == "\(signature)", served < 15 else { return Answer(403) }
+            if parts[0].hasSuffix(".m3u8") {
+                let signed = text.replacing(".m4s", with: ".m4s?t=\(signature)")
+                    .replacing("init.mp4", with: "init.mp4?t=\(signature)")
+                return ServedFile(Array(signed.utf8)).answer(to: request)
+            }
+            served += 1
+            let name = String(parts[0].dropFirst(Self.home.count))
+            return course.scene.network.files[Self.home + name].map { $0.answer(to: request) } ?? Answer(404)
+        }
+        _ = try course.scene.want(gateway, isGateway: true)
+        try course.scene.rest()
+        let key = try ContentKey("week-1")
+        let content = try #require(try course.scene.content(key))
+        #expect(content.state == .completed && content.type == .adaptiveDownload && content.title == "Week 1")
+        #expect(try course.hasKept(key, "t", playlist: 0))
+        #expect(signature == 3, "15 files a signature, 41 in all")
+        #expect(try course.scene.contradictions() == [])
+    }
+
     @Test func `a playlist that has changed between two readings begins another version`() throws {
         var course = try Course(segments: 30)
         var isOld = true
