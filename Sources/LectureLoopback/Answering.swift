@@ -197,7 +197,7 @@ private func answer(_ request: Request, _ answering: Answering) -> MHD_Result {
     ///
     /// - Parameters:
     ///   - refusal: why.
-    ///   - play: whose application is informed.
+    ///   - play: whose application gets a report of it.
     ///   - byteCount: the length of what a range is outside of.
     /// - Returns: what the library wants.
     func refuse(_ refusal: LoopbackRefusal, of play: ServedPlay? = nil, byteCount: Int64 = 0) -> MHD_Result {

@@ -46,8 +46,10 @@ protocol PlayedLecture: MediaSource {
 struct KeptLecture: PlayedLecture {
     private let manager: LectureManager
     private let play: Play
-    /// Serves an adaptive lecture to the video library, which reads nothing else than URLs.
+    /// Serves the playlists of an adaptive lecture to the video library, which reads nothing else than URLs.
     private let carrier: Carrier?
+    /// The files of an adaptive lecture in fragments of MP4: the video library cannot jump in its playlists.
+    let timeline: MediaTimeline?
 
     /// A server for one play.
     private struct Carrier {
@@ -77,7 +79,10 @@ struct KeptLecture: PlayedLecture {
     init(_ manager: LectureManager, _ key: ContentKey, patience: Duration) async throws {
         play = try await manager.licences.preparePlay(key, patience: patience)
         self.manager = manager
-        do { carrier = play.isAdaptive ? try await Carrier(manager, play) : nil } catch {
+        do {
+            timeline = try await play.joinedStreams().map { [play] in MediaTimeline($0, of: play) }
+            carrier = play.isAdaptive && timeline == nil ? try await Carrier(manager, play) : nil
+        } catch {
             try? await play.end()
             throw error
         }
@@ -128,6 +133,29 @@ struct KeptLecture: PlayedLecture {
     func end() async throws(LectureError) {
         await carrier?.server.stop()
         try await play.end()
+    }
+}
+
+/// A joined file of an adaptive lecture.
+private struct JoinedFile: MediaSource {
+    let play: Play
+    let stream: JoinedStream
+
+    var byteCount: Int64 { stream.byteCount }
+
+    func read(range: Range<Int64>?, _ receive: @Sendable ([UInt8]) throws -> Void) async throws {
+        try await play.read(joined: stream, range: range, receive)
+    }
+}
+
+extension MediaTimeline {
+    fileprivate init(_ streams: JoinedStreams, of play: Play) {
+        let tracks = streams.tracks.map { track in
+            Track(
+                name: track.name, language: track.language,
+                files: track.files.map { JoinedFile(play: play, stream: $0) })
+        }
+        self.init(parts: streams.parts.map { Part(start: $0.start, length: $0.length) }, tracks: tracks)
     }
 }
 

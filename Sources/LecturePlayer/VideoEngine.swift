@@ -164,6 +164,10 @@ public protocol MediaSource: Sendable {
     /// Where the playlist of an adaptive lecture is, which is read in place of bytes; nil for one file of media.
     var playlist: PlaylistAddress? { get }
 
+    /// The files of an adaptive lecture that can be jumped in, which are read in place of a playlist; nil where there are
+    /// none.
+    var timeline: MediaTimeline? { get }
+
     /// The length in bytes.
     var byteCount: Int64 { get }
 
@@ -179,6 +183,9 @@ public protocol MediaSource: Sendable {
 extension MediaSource {
     /// One file of media.
     public var playlist: PlaylistAddress? { nil }
+
+    /// One file of media.
+    public var timeline: MediaTimeline? { nil }
 }
 
 /// Where a video engine reads an adaptive lecture (HLS): a server in this process, for this process.
@@ -196,7 +203,7 @@ public struct PlaylistAddress: Sendable {
     /// - Parameters:
     ///   - urls: of the playlists of its parts.
     ///   - userAgent: what a program that reads it calls itself.
-    ///   - failure: why no more can be read.
+    ///   - failure: why no more can be read; nil while it can.
     public init(
         urls: [String], userAgent: String, failure: @escaping @Sendable () -> LectureError?
     ) {

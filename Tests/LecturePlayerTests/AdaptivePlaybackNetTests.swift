@@ -124,7 +124,7 @@ struct AdaptivePlaybackNetTests {
         await screen.end()
     }
 
-    /// FFmpeg 5.1 cannot jump in HLS with fragments of MP4 from any server: docs/adaptive-play.md.
+    /// FFmpeg 5.1 cannot jump in HLS with fragments of MP4, from any server: docs/adaptive-play.md.
     @Test(arguments: [TestStreams.Kind.fmp4, .fmp4aes])
     func `fragments of MP4 are played from the start to the end`(kind: TestStreams.Kind) async throws {
         let screen = try await Screen(kind.rawValue, try await TestStreams.shared.value)

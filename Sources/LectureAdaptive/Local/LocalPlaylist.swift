@@ -192,8 +192,73 @@ package struct LocalPlaylist: Sendable {
         return pieces
     }
 
+    /// What can be joined to one file: an initialisation section and its segments, each with the nanoseconds that it and gaps
+    /// behind it play.
+    package struct Joinable: Sendable {
+        /// The section.
+        package var section: Piece
+        /// The segments.
+        package var segments: [(piece: Piece, nanoseconds: Int64)]
+    }
+
+    /// Its segments, where all have one initialisation section; nil where one is encrypted, the first is a gap, or there is a
+    /// discontinuity.
+    package var joinable: Joinable? {
+        let pieces = pieces
+        guard !isEncrypted, partCount == 1, let first = playlist.segments.first, !first.isGap,
+            let section = pieces.first, section.isInitialisation, !pieces.dropFirst().contains(where: \.isInitialisation),
+            playlist.segments.allSatisfy({ $0.isGap || $0.map == first.map })
+        else { return nil }
+        var times: [Int64] = []
+        for segment in playlist.segments {
+            if segment.isGap { times[times.count - 1] += segment.nanoseconds } else { times.append(segment.nanoseconds) }
+        }
+        return Joinable(section: section, segments: zip(pieces.dropFirst(), times).map { ($0, $1) })
+    }
+
+    /// How long all of it plays, gaps included.
+    package var duration: Duration { playlist.totalDuration }
+
     private func cipher(_ set: Int?, _ number: Int64?) -> Cipher? {
         guard let set, let key = playlist.keySets[set].first, let uri = key.uri else { return nil }
         return Cipher(key: uri, vector: key.initializationVector(forSegment: number ?? 0))
+    }
+}
+
+/// A track of a local multivariant playlist: the variant, or a rendition with sound or pictures.
+package struct LocalTrack: Sendable, Hashable {
+    /// The name of its media playlist.
+    package let playlist: String
+    /// The name in a menu; empty for the variant.
+    package let name: String
+    /// The language, BCP 47; empty when unknown.
+    package let language: String
+
+    /// Creates a track.
+    ///
+    /// - Parameters:
+    ///   - playlist: the name of its media playlist.
+    ///   - name: in a menu.
+    ///   - language: BCP 47.
+    package init(playlist: String, name: String = "", language: String = "") {
+        (self.playlist, self.name, self.language) = (playlist, name, language)
+    }
+
+    /// The tracks of a playlist.
+    ///
+    /// - Parameter text: a local multivariant playlist.
+    /// - Returns: the variant first, then the renditions that are played without a choice, then others; none for what cannot be
+    ///   read.
+    package static func all(in text: String) -> [Self] {
+        guard case .multivariant(let playlist)? = try? PlaylistReader.playlist(Array(text.utf8)),
+            let variant = playlist.variants.first
+        else { return [] }
+        let media = playlist.renditions.filter { $0.kind == .audio || $0.kind == .video }
+        let renditions = (media.filter(\.isDefault) + media.filter { !$0.isDefault }).compactMap { rendition in
+            rendition.uri.map { Self(playlist: $0, name: rendition.name, language: rendition.language ?? "") }
+        }
+        // Sound alone may be both the variant and a rendition.
+        guard !renditions.contains(where: { $0.playlist == variant.uri }) else { return renditions }
+        return [Self(playlist: variant.uri)] + renditions
     }
 }

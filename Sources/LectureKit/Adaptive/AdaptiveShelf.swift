@@ -55,7 +55,7 @@ actor AdaptiveShelf: CorePart {
 
     private static let mostParts = 64
 
-    private var partCount: Int {
+    var partCount: Int {
         get throws {
             guard try presence().end == nil else { return 1 }
             let subtitles = Set(SubtitleRendition.all(in: version.playlists[0]).map(\.playlist))
@@ -84,7 +84,7 @@ actor AdaptiveShelf: CorePart {
         }
     }
 
-    private func presence() throws -> StreamPresence {
+    func presence() throws -> StreamPresence {
         guard let presence = try queries.streams.presence(version.id) else {
             throw LectureError(.notComplete, detail: key.text)
         }

@@ -68,4 +68,28 @@ extension Play {
         guard let shelf else { throw LectureError(.notComplete, detail: key.text) }
         try await shelf.read(name, range: range, charging: charge(isAll: false), receive)
     }
+    /// The lecture as files that can be jumped in, for players that cannot jump in fragments of MP4.
+    ///
+    /// - Returns: nil for other media, while the lecture is not complete, and where it cannot be joined: see
+    ///   ``JoinedStreams``.
+    /// - Throws: as ``read(file:range:_:)``.
+    package func joinedStreams() async throws -> JoinedStreams? {
+        try requireGoingOn()
+        return try await shelf?.joinedStreams()
+    }
+
+    /// Reads a joined file, as ``read(file:range:_:)`` reads the files that it has.
+    ///
+    /// - Parameters:
+    ///   - stream: of ``joinedStreams()``.
+    ///   - range: which bytes, from 0; nil for all. Bytes beyond the end are left out.
+    ///   - receive: gets the bytes in order; an error it throws ends the reading.
+    /// - Throws: as ``read(file:range:_:)``.
+    package func read(
+        joined stream: JoinedStream, range: Range<Int64>? = nil, _ receive: @Sendable ([UInt8]) throws -> Void
+    ) async throws {
+        try requireGoingOn()
+        guard let shelf else { throw LectureError(.notComplete, detail: key.text) }
+        try await shelf.read(stream, range: range, charging: charge(isAll: false), receive)
+    }
 }

@@ -2,7 +2,7 @@ import LectureKit
 
 /// The bytes of a lecture for a thread of libmpv, which asks for them one call after the other and waits.
 ///
-/// A source is read in windows of 1 MiB: it verifies whole chunks, and a player asks for a few KiB at a time. The
+/// A source is read in windows, mostly of 1 MiB: it verifies whole chunks, and a player asks for a few KiB at a time. The
 /// window behind the one in use is read meanwhile. At most three are in memory.
 final class MediaWindow: Sendable {
     private struct State {
@@ -15,14 +15,27 @@ final class MediaWindow: Sendable {
         var isCancelled = false
     }
 
-    private static let length: Int64 = 1 << 20
+    /// The length of a window, where nothing else is said.
+    static let longest: Int64 = 1 << 20
     private static let mostWindows = 3
 
     private let source: any MediaSource
+    private let length: Int64
+    private let failed: @Sendable (LectureError) -> Void
     private let state = Monitor(State())
 
     /// Creates a window over a source.
-    init(_ source: any MediaSource) { self.source = source }
+    ///
+    /// - Parameters:
+    ///   - source: the media.
+    ///   - length: how much is read at once.
+    ///   - failed: is called when the source cannot be read.
+    init(
+        _ source: any MediaSource, length: Int64 = MediaWindow.longest,
+        failed: @escaping @Sendable (LectureError) -> Void = { _ in }
+    ) {
+        (self.source, self.length, self.failed) = (source, length, failed)
+    }
 
     /// The length of the media in bytes.
     var byteCount: Int64 { source.byteCount }
@@ -39,7 +52,7 @@ final class MediaWindow: Sendable {
         return state.wait { state in
             guard !state.isCancelled else { return -1 }
             guard state.position < byteCount, space > 0 else { return 0 }
-            let number = state.position / Self.length
+            let number = state.position / length
             guard let place = state.windows.firstIndex(where: { $0.number == number }) else {
                 if state.failure != nil { return -1 }
                 request(number, &state)
@@ -48,10 +61,10 @@ final class MediaWindow: Sendable {
             let window = state.windows.remove(at: place)
             state.windows.append(window)
             let next = number + 1
-            if next * Self.length < byteCount, !state.windows.contains(where: { $0.number == next }) {
+            if next * length < byteCount, !state.windows.contains(where: { $0.number == next }) {
                 request(next, &state)
             }
-            let start = Int(state.position - number * Self.length)
+            let start = Int(state.position - number * length)
             let count = min(space, window.bytes.count - start)
             unsafe window.bytes[start..<start + count].withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
             state.position += Int64(count)
@@ -83,7 +96,7 @@ final class MediaWindow: Sendable {
     /// Starts to read a window.
     private func request(_ number: Int64, _ state: inout State) {
         guard state.reads[number] == nil else { return }
-        let range = number * Self.length..<min(byteCount, (number + 1) * Self.length)
+        let range = number * length..<min(byteCount, (number + 1) * length)
         state.reads[number] = Task { [weak self, source] in
             let window = Monitor<[UInt8]>([])
             do {
@@ -106,8 +119,20 @@ final class MediaWindow: Sendable {
     }
 
     private func failed(_ number: Int64, _ error: LectureError) {
-        state.change { state in
+        let isCancelled = state.change { state in
             state.reads[number] = nil
+            return state.isCancelled
+        }
+        guard !isCancelled else { return }
+        fail(error)
+        failed(error)
+    }
+
+    /// Ends the reading: what is in memory is still returned.
+    ///
+    /// - Parameter error: why.
+    func fail(_ error: LectureError) {
+        state.change { state in
             if !state.isCancelled, state.failure == nil { state.failure = error }
         }
     }

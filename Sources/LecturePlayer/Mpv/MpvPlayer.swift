@@ -55,7 +55,7 @@ import LectureKit
     private let playlist = Monitor<PlaylistAddress?>(nil)
     /// Nil once it is destroyed.
     private let handle: Monitor<Handle?>
-    private let window = Monitor<MediaWindow?>(nil)
+    private let windows = Monitor<MediaWindows?>(nil)
     private let tracks = Monitor(PlayerTracks())
     /// How often media was opened; libmpv reports each of them when it begins.
     private let loads = Monitor(0)
@@ -114,13 +114,13 @@ import LectureKit
     /// Opens media, paused.
     func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration, to end: Duration?) {
         self.tracks.withLock { $0 = tracks }
-        let window = MediaWindow(media)
-        let before = self.window.withLock { last in
-            defer { last = window }
+        let windows = MediaWindows(media)
+        let before = self.windows.withLock { last in
+            defer { last = windows }
             return last
         }
         before?.cancel()
-        let playlist = media.playlist
+        let playlist = media.timeline == nil ? media.playlist : nil
         self.playlist.withLock { $0 = playlist }
         let isFirst = loads.withLock { loads in
             loads += 1
@@ -135,8 +135,8 @@ import LectureKit
         run(["set", "chapters-file", tracks.chapters.isEmpty ? "" : Self.chapters])
         run(["set", "start", start > .zero ? Self.text(start) : "none"])
         run(["set", "end", end.map(Self.text) ?? "none"])
-        guard let playlist else { return run(["loadfile", Self.media]) }
-        run(["loadfile", Self.location(playlist), "replace", Self.options(playlist)])
+        if let playlist { return run(["loadfile", Self.location(playlist), "replace", Self.options(playlist)]) }
+        run(["loadfile", windows.location, "replace"] + (media.timeline == nil ? [] : [Self.timelineOptions]))
     }
 
     /// A URL, or several as one timeline (edl-mpv.rst).
@@ -155,6 +155,10 @@ import LectureKit
         ]
         return options.map { "\($0)=\($1)" }.joined(separator: ",")
     }
+
+    /// An index has the times of segments as the playlist gives them, which may be rounded, or not those of the first
+    /// picture: a jump begins to decode earlier, and is exact then.
+    private static let timelineOptions = "hr-seek-demuxer-offset=0.5"
 
     /// Runs a command, without waiting for it.
     ///
@@ -196,7 +200,7 @@ import LectureKit
 
     /// Ends the player. Its thread destroys it.
     func close() {
-        window.withLock(\.self)?.cancel()
+        windows.withLock(\.self)?.cancel()
         run(["quit"])
     }
 
@@ -205,7 +209,6 @@ import LectureKit
 
     // MARK: Streams
 
-    private static let media = "lecture://media"
     private static let chapters = "lecture://chapters"
     private static let subtitle = "lecture://subtitle/"
 
@@ -269,7 +272,7 @@ import LectureKit
     /// Opens the media, its chapters, or subtitles by their number, for libmpv.
     fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
         let small = file(name).map { MediaWindow(MemorySource(bytes: $0)) }
-        guard let window = name == Self.media ? window.withLock(\.self) : small else {
+        guard let window = small ?? windows.withLock(\.self)?.open(name) else {
             return MPV_ERROR_LOADING_FAILED.rawValue
         }
         unsafe info.pointee.cookie = unsafe Unmanaged.passRetained(window).toOpaque()
@@ -302,7 +305,7 @@ import LectureKit
             unsafe take(event, handle, &latest)
         }
         report.yield(.closed)
-        window.withLock(\.self)?.cancel()
+        windows.withLock(\.self)?.cancel()
         self.handle.withLock { $0 = nil }
         renderer.withLock(\.self)?.close()
         unsafe library.destroy(handle.pointer)
@@ -384,7 +387,7 @@ import LectureKit
 
     private func ended(_ end: mpv_event_end_file) {
         // To libmpv, bytes that cannot be read are the end of the media. Those that nothing has needed are no failure.
-        let unread = playlist.withLock(\.self)?.failure() ?? window.withLock(\.self)?.error
+        let unread = playlist.withLock(\.self)?.failure() ?? windows.withLock(\.self)?.error
         switch end.reason {
         case MPV_END_FILE_REASON_EOF: report(unread.map(VideoEvent.failed) ?? .ended)
         case MPV_END_FILE_REASON_ERROR: report(.failed(unread ?? failure(end.error)))
