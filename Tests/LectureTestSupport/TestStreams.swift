@@ -138,6 +138,81 @@ package struct TestStreams: Sendable {
         try write("\(Self.head)\(body)#EXT-X-ENDLIST\n", "\(name)/main.m3u8")
     }
 
+    /// How a film is cut into fragments of MP4.
+    package enum Fragments: String, Sendable, CaseIterable {
+        /// HLS: sound and pictures in the same segments.
+        case muxed
+        /// HLS: sound of its own.
+        case separate
+        /// HLS: two films with clocks that both begin at zero, and a discontinuity between them.
+        case cut
+        /// DASH: a file for each segment.
+        case template
+        /// DASH: several fragments in each segment.
+        case chunks
+        /// DASH: a file for each track.
+        case single
+
+        /// The manifest or the playlist to begin with.
+        package var list: String {
+            switch self {
+            case .muxed, .separate, .cut: "main.m3u8"
+            case .template, .chunks, .single: "main.mpd"
+            }
+        }
+
+        /// How ffmpeg makes it.
+        fileprivate var options: [String] {
+            let hls = ["-f", "hls", "-hls_time", "2", "-hls_playlist_type", "vod", "-hls_segment_type", "fmp4"]
+            let dash = ["-f", "dash", "-seg_duration", "2"]
+            return switch self {
+            case .muxed, .cut: hls
+            // Without pictures that refer to later ones: ffmpeg would move the pictures against the sound.
+            case .separate:
+                hls + ["-bf", "0", "-map", "0:v", "-map", "1:a"]
+                    + ["-var_stream_map", "v:0,agroup:a a:0,agroup:a,default:yes"]
+                    + ["-master_pl_name", "main.m3u8", "-hls_fmp4_init_filename", "init%v.mp4"]
+            case .template: dash
+            case .chunks: dash + ["-frag_type", "duration", "-frag_duration", "0.5"]
+            case .single: dash + ["-single_file", "1"]
+            }
+        }
+    }
+
+    /// Puts a film with sound beside the others, in fragments of MP4; pictures refer to later ones where the form permits it.
+    ///
+    /// - Parameters:
+    ///   - film: the file.
+    ///   - name: of its directory.
+    ///   - form: how it is cut.
+    ///   - seconds: how long the film is: a multiple of four.
+    /// - Throws: ``ChildProcess/Failure``.
+    package func add(_ film: Data, as name: String, _ form: Fragments, seconds: Int) async throws {
+        try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: true)
+        try film.write(to: URL(filePath: directory.file("\(name)/film")))
+        func make(_ part: [String], _ target: [String]) async throws {
+            let sound = ["-f", "lavfi", "-i", "sine=frequency=440:duration=\(seconds)"]
+            try await ffmpeg(
+                part + ["-i", "\(name)/film"] + part + sound + ["-c:v", "libx264", "-preset", "ultrafast"]
+                    + ["-qp", "4", "-pix_fmt", "yuv420p", "-g", "50", "-sc_threshold", "0", "-c:a", "aac"]
+                    + ["-bf", "2"] + form.options + target)
+        }
+        guard form == .cut else {
+            return try await make([], ["\(name)/\(form == .separate ? "s%v.m3u8" : form.list)"])
+        }
+        var lists: [String] = []
+        for (part, start) in [("a", 0), ("b", seconds / 2)] {
+            try await make(
+                ["-ss", "\(start)", "-t", "\(seconds / 2)"],
+                ["-hls_fmp4_init_filename", "\(part).mp4", "\(name)/\(part).m3u8"])
+            lists.append(
+                "#EXT-X-MAP:URI=\"\(part).mp4\"\n"
+                    + (0..<seconds / 4).map { "#EXTINF:2.0,\n\(part)\($0).m4s\n" }.joined())
+        }
+        let body = lists.joined(separator: "#EXT-X-DISCONTINUITY\n")
+        try write("\(Self.head)\(body)#EXT-X-ENDLIST\n", "\(name)/main.m3u8")
+    }
+
     /// Serves them.
     ///
     /// - Returns: nginx; its directory `i` has descriptors.
@@ -146,7 +221,7 @@ package struct TestStreams: Sendable {
         var options = NginxOrigin.Options()
         options.directives =
             "types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; video/mp4 mp4 m4s; text/vtt vtt; "
-            + "application/octet-stream bin; } default_type application/vnd.lecturekit.descriptor+json;"
+            + "application/dash+xml mpd; application/octet-stream bin; } default_type application/vnd.lecturekit.descriptor+json;"
         return try await NginxOrigin.start(serving: path ?? directory.path, options)
     }
 

@@ -1,11 +1,11 @@
 import LectureFormats
 
-/// The segments of a track in fragments of MP4 as one file that is seekable: an initialisation section, an index (`sidx`,
-/// ISO/IEC 14496-12 section 8.16.3) and the segments one after the other.
+/// The segments of a track in fragments of MP4 as one file that is seekable: an initialisation section, an index of each track
+/// in it (`sidx`, ISO/IEC 14496-12 section 8.16.3) and the segments one after the other.
 ///
 /// No byte of a segment is needed for the layout. What a segment has before its first fragment (`styp`, an index of its
-/// own) comes behind its last one, as a box `free` of the same length: so each reference of the index leads to a `moof`,
-/// and there is one index. Offsets in a fragment are relative to it, so that they stay true.
+/// own) comes behind its last one, as a box `free` of the same length: so each reference leads to a `moof`, and
+/// there are no further indexes. Offsets in a fragment are relative to it, so that they stay true.
 package struct JoinedMovie: Sendable, Hashable {
     /// A segment: bytes of a file.
     package struct Segment: Sendable, Hashable {
@@ -35,7 +35,7 @@ package struct JoinedMovie: Sendable, Hashable {
         case segment(Int, Range<Int64>)
     }
 
-    /// The initialisation section and the index.
+    /// The initialisation section and the indexes.
     package let head: [UInt8]
     /// The segments in their order.
     package let segments: [Segment]
@@ -47,43 +47,68 @@ package struct JoinedMovie: Sendable, Hashable {
     /// The most references of an index.
     package static let mostSegments = 65_535
 
-    /// Lays out a track.
+    /// Lays out a track, or several in the same segments; nil where an index cannot have it: no segment or more than
+    /// ``mostSegments``, a segment of 2 GiB, or one of 2^32 units of time.
+    ///
+    /// Each track has an index in its own timescale: FFmpeg 5.1 takes the times of an index for those of any track. All times
+    /// are half a second late. The durations of a playlist may be rounded, and sound is not cut where pictures are; where a
+    /// fragment begins later than its index says, FFmpeg goes on from samples of another one that it still has. Now it takes the
+    /// fragment before for a place that may be in either, and no picture is lost.
     ///
     /// - Parameters:
     ///   - header: its initialisation section.
     ///   - segments: its segments, none of them empty.
-    ///   - start: when the first is presented, in units of the header's timescale; see ``MovieHeader/start(of:)``.
-    /// - Returns: nil where an index cannot have it: no segment or more than ``mostSegments``, a segment of 2 GiB, or one of
-    ///   2^32 units of time.
-    package init?(_ header: MovieHeader, _ segments: [Segment], start: Int64) {
-        guard (1...Self.mostSegments).contains(segments.count) else { return nil }
-        let scale = Int64(header.timescale)
-        var references: [UInt8] = []
-        var ends: [Int64] = []
-        // Places are rounded, not durations: so no error adds up.
-        var (end, place, units): (Int64, Int64, Int64) = (0, 0, 0)
+    ///   - starts: when each track starts in the first; see ``MovieHeader/starts(of:)``.
+    package init?(_ header: MovieHeader, _ segments: [Segment], starts: [Int64?]) {
+        guard (1...Self.mostSegments).contains(segments.count), starts.count == header.tracks.count else { return nil }
+        var (end, ends): (Int64, [Int64]) = (0, [])
         for segment in segments {
-            let (next, overflow) = place.addingReportingOverflow(max(0, segment.nanoseconds))
-            guard !overflow, let until = Self.units(next, scale), let duration = UInt32(exactly: until - units),
-                let count = UInt32(exactly: segment.range.count), (1..<1 << 31).contains(count)
-            else { return nil }
-            // Starts with a stream access point of type 1.
-            references += count.bigEndianBytes + duration.bigEndianBytes + UInt32(0x9000_0000).bigEndianBytes
-            (end, place, units) = (end + Int64(count), next, until)
+            guard (1..<1 << 31).contains(segment.range.count) else { return nil }
+            end += Int64(segment.range.count)
             ends.append(end)
         }
-        let fields =
-            UInt32(1 << 24).bigEndianBytes + header.track.bigEndianBytes + header.timescale.bigEndianBytes
-            + UInt64(max(0, start)).bigEndianBytes + UInt64(0).bigEndianBytes
-            + UInt16(0).bigEndianBytes + UInt16(segments.count).bigEndianBytes
-        let count = UInt32(8 + fields.count + references.count)
-        head = header.bytes + count.bigEndianBytes + Array("sidx".utf8) + fields + references
-        self.segments = segments
-        let first = Int64(head.count)
-        self.ends = ends.map { first + $0 }
-        let (seconds, rest) = start.quotientAndRemainder(dividingBy: scale)
-        guard abs(seconds) < 1 << 33 else { return nil }
-        self.start = seconds * 1_000_000_000 + rest * 1_000_000_000 / scale
+        var first: Int64?
+        for (track, start) in zip(header.tracks, starts) {
+            guard let start else { continue }
+            let (seconds, rest) = start.quotientAndRemainder(dividingBy: Int64(track.timescale))
+            guard abs(seconds) < 1 << 33 else { return nil }
+            let place = seconds * 1_000_000_000 + rest * 1_000_000_000 / Int64(track.timescale)
+            first = min(first ?? place, place)
+        }
+        start = first ?? 0
+        var head = header.bytes
+        for (number, track) in header.tracks.enumerated() {
+            let scale = Int64(track.timescale)
+            guard let references = Self.references(segments, scale),
+                let own = starts[number] ?? Self.units(max(0, start), scale)
+            else { return nil }
+            // The segments begin behind the indexes that follow.
+            let offset = (header.tracks.count - 1 - number) * (40 + references.count)
+            head += UInt32(40 + references.count).bigEndianBytes + Array("sidx".utf8)
+            head += UInt32(1 << 24).bigEndianBytes + track.number.bigEndianBytes + track.timescale.bigEndianBytes
+            head += UInt64(max(0, own) + scale / 2).bigEndianBytes + UInt64(offset).bigEndianBytes
+            head += UInt16(0).bigEndianBytes + UInt16(segments.count).bigEndianBytes + references
+        }
+        (self.head, self.segments) = (head, segments)
+        self.ends = ends.map { Int64(head.count) + $0 }
+    }
+
+    /// The references of an index, 12 bytes each.
+    private static func references(_ segments: [Segment], _ scale: Int64) -> [UInt8]? {
+        var references: [UInt8] = []
+        // Places are rounded, not durations: so no error adds up.
+        var (place, units): (Int64, Int64) = (0, 0)
+        for segment in segments {
+            let (next, overflow) = place.addingReportingOverflow(max(0, segment.nanoseconds))
+            guard !overflow, let until = Self.units(next, scale), let duration = UInt32(exactly: until - units) else {
+                return nil
+            }
+            // Starts with a stream access point of type 1.
+            references += UInt32(segment.range.count).bigEndianBytes + duration.bigEndianBytes
+            references += UInt32(0x9000_0000).bigEndianBytes
+            (place, units) = (next, until)
+        }
+        return references
     }
 
     /// Nanoseconds in units of a second, rounded to the nearest.

@@ -206,12 +206,17 @@ package struct LocalPlaylist: Sendable {
     package var joinable: Joinable? {
         let pieces = pieces
         guard !isEncrypted, partCount == 1, let first = playlist.segments.first, !first.isGap,
-            let section = pieces.first, section.isInitialisation, !pieces.dropFirst().contains(where: \.isInitialisation),
+            let section = pieces.first, section.isInitialisation,
+            !pieces.dropFirst().contains(where: \.isInitialisation),
             playlist.segments.allSatisfy({ $0.isGap || $0.map == first.map })
         else { return nil }
         var times: [Int64] = []
         for segment in playlist.segments {
-            if segment.isGap { times[times.count - 1] += segment.nanoseconds } else { times.append(segment.nanoseconds) }
+            if segment.isGap {
+                times[times.count - 1] += segment.nanoseconds
+            } else {
+                times.append(segment.nanoseconds)
+            }
         }
         return Joinable(section: section, segments: zip(pieces.dropFirst(), times).map { ($0, $1) })
     }

@@ -7,13 +7,12 @@ struct MovieBox: Sendable {
     /// All of it, and what is behind its head, as places in the bytes.
     let range, body: Range<Int>
 
-    /// Reads the head of a box.
+    /// Reads the head of a box; nil where it is cut off, or the length cannot be. The box may end beyond the bytes.
     ///
     /// - Parameters:
     ///   - bytes: a part of a file.
     ///   - start: where the box starts in it.
     ///   - end: where what it is in ends; nil for an end that is not known.
-    /// - Returns: nil where the head is cut off, or the length cannot be. The box may end beyond the bytes.
     init?(_ bytes: [UInt8], at start: Int, in end: Int? = nil) {
         guard let short = bytes.bigEndian(4, at: start), let name = bytes.slice(4, at: start + 4) else { return nil }
         var (count, head) = (short, 8)
@@ -62,48 +61,69 @@ extension [UInt8] {
     }
 }
 
-/// An initialisation section in MP4: what a joined file begins with, and what its index refers to.
+/// An initialisation section in MP4: what a joined file begins with, and what its indexes refer to.
 package struct MovieHeader: Sendable, Hashable {
+    /// A track.
+    package struct Track: Sendable, Hashable {
+        /// Its number in the file.
+        package let number: UInt32
+        /// Units of a second.
+        package let timescale: UInt32
+        /// The media time at which its presentation starts, in these units: an edit list leaves out what is before.
+        package let mediaTime: Int64
+    }
+
     /// The boxes `ftyp` and `moov`.
     package let bytes: [UInt8]
-    /// The track of the pictures; where there is none, the first one.
-    package let track: UInt32
-    /// Units of a second in that track.
-    package let timescale: UInt32
-    /// The media time at which its presentation starts, in these units: an edit list leaves out what is before.
-    package let mediaTime: Int64
+    /// Its tracks; at least one.
+    package let tracks: [Track]
 
-    /// Reads an initialisation section. What it has beside `ftyp` and `moov` is left out.
+    /// Reads an initialisation section; nil when it is not MP4 with fragments (`mvex`, ISO/IEC 14496-12 section 8.8.1), or has
+    /// no track. What it has beside `ftyp` and `moov` is left out.
     ///
     /// - Parameter section: as it was received.
-    /// - Returns: nil when it is not MP4 with fragments (`mvex`, ISO/IEC 14496-12 section 8.8.1), or has no track.
     package init?(_ section: [UInt8]) {
         let boxes = MovieBox.all(in: section, 0..<section.count)
         guard let movie = boxes.first(where: { $0.type == "moov" }), movie.first("mvex", in: section) != nil else {
             return nil
         }
-        let tracks = MovieBox.all(in: section, movie.body).filter { $0.type == "trak" }
-        let pictures = tracks.first { track in
-            track.first("mdia", "hdlr", in: section).flatMap { section.slice(4, at: $0.body.lowerBound + 8) }
-                .map { Array($0) == Array("vide".utf8) } ?? false
-        }
+        let found = MovieBox.all(in: section, movie.body).filter { $0.type == "trak" }
+        tracks = found.compactMap { Track($0, section) }
+        guard !tracks.isEmpty, tracks.count == found.count else { return nil }
+        bytes = boxes.filter { $0.type == "ftyp" || $0.type == "moov" }.flatMap { section[$0.range] }
+    }
+
+    /// When the first sample of each track is presented (sections 8.8.7, 8.8.8 and 8.8.12).
+    ///
+    /// - Parameter fragment: the beginning of a segment, with the whole `moof` box.
+    /// - Returns: for each track, in units of its timescale; nil where the fragment does not say it.
+    package func starts(of fragment: [UInt8]) -> [Int64?] {
+        let boxes = MovieBox.all(in: fragment, 0..<fragment.count)
+        let runs = boxes.filter { $0.type == "moof" }.flatMap { MovieBox.all(in: fragment, $0.body) }
+        return tracks.map { track in runs.lazy.compactMap { track.start(of: $0, fragment) }.first }
+    }
+}
+
+extension MovieHeader.Track {
+    fileprivate init?(_ box: MovieBox, _ section: [UInt8]) {
         // Number and timescale are behind two times, which are longer in version 1 (sections 8.3.2 and 8.4.2).
         func number(_ box: MovieBox?) -> UInt32? {
             guard let box, let version = section.bigEndian(1, at: box.body.lowerBound) else { return nil }
             return section.bigEndian(4, at: box.body.lowerBound + (version == 0 ? 12 : 20)).map(UInt32.init)
         }
-        guard let trak = pictures ?? tracks.first, let track = number(trak.first("tkhd", in: section)),
-            let timescale = number(trak.first("mdia", "mdhd", in: section)), timescale > 0
+        guard let id = number(box.first("tkhd", in: section)),
+            let timescale = number(box.first("mdia", "mdhd", in: section)), timescale > 0
         else { return nil }
-        (self.track, self.timescale) = (track, timescale)
-        mediaTime = trak.first("edts", "elst", in: section).map { Self.mediaTime($0, section) } ?? 0
-        bytes = boxes.filter { $0.type == "ftyp" || $0.type == "moov" }.flatMap { section[$0.range] }
+        (self.number, self.timescale) = (id, timescale)
+        mediaTime = box.first("edts", "elst", in: section).map { Self.mediaTime($0, section) } ?? 0
     }
 
     /// The media time of the first edit that is not empty (section 8.6.6).
     private static func mediaTime(_ box: MovieBox, _ bytes: [UInt8]) -> Int64 {
         let start = box.body.lowerBound
-        guard let version = bytes.bigEndian(1, at: start), let count = bytes.bigEndian(4, at: start + 4) else { return 0 }
+        guard let version = bytes.bigEndian(1, at: start), let count = bytes.bigEndian(4, at: start + 4) else {
+            return 0
+        }
         let width = version == 0 ? 4 : 8
         for entry in 0..<Int(min(count, 16)) {
             guard let time = bytes.bigEndian(width, at: start + 8 + entry * (2 * width + 4) + width) else { break }
@@ -113,25 +133,17 @@ package struct MovieHeader: Sendable, Hashable {
         return 0
     }
 
-    /// When the first sample of a fragment is presented (sections 8.8.7, 8.8.8 and 8.8.12).
-    ///
-    /// - Parameter fragment: the beginning of a segment, with the whole `moof` box.
-    /// - Returns: in units of the timescale; 0 where the fragment does not say it.
-    package func start(of fragment: [UInt8]) -> Int64 {
-        let boxes = MovieBox.all(in: fragment, 0..<fragment.count)
-        let runs = boxes.filter { $0.type == "moof" }.flatMap { MovieBox.all(in: fragment, $0.body) }
-        for run in runs where run.type == "traf" {
-            guard let head = run.first("tfhd", in: fragment),
-                fragment.bigEndian(4, at: head.body.lowerBound + 4) == UInt64(track),
-                let time = run.first("tfdt", in: fragment),
-                let version = fragment.bigEndian(1, at: time.body.lowerBound),
-                let decoded = fragment.bigEndian(version == 0 ? 4 : 8, at: time.body.lowerBound + 4),
-                decoded < 1 << 62
-            else { continue }
-            let offset = run.first("trun", in: fragment).map { Self.offset($0, fragment) } ?? 0
-            return Int64(decoded) + offset - min(mediaTime, 1 << 62)
-        }
-        return 0
+    /// When the first sample of a `traf` box is presented; nil for what is not one of this track.
+    fileprivate func start(of run: MovieBox, _ fragment: [UInt8]) -> Int64? {
+        guard run.type == "traf", let head = run.first("tfhd", in: fragment),
+            fragment.bigEndian(4, at: head.body.lowerBound + 4) == UInt64(number),
+            let time = run.first("tfdt", in: fragment),
+            let version = fragment.bigEndian(1, at: time.body.lowerBound),
+            let decoded = fragment.bigEndian(version == 0 ? 4 : 8, at: time.body.lowerBound + 4),
+            decoded < 1 << 62
+        else { return nil }
+        let offset = run.first("trun", in: fragment).map { Self.offset($0, fragment) } ?? 0
+        return Int64(decoded) + offset - min(mediaTime, 1 << 62)
     }
 
     /// The composition offset of the first sample.

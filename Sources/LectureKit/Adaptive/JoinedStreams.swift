@@ -114,7 +114,7 @@ extension AdaptiveShelf {
         }
         guard let first = segments.first else { return nil }
         let beginning = first.range.lowerBound..<min(first.range.upperBound, first.range.lowerBound + Self.beginning)
-        return JoinedMovie(header, segments, start: header.start(of: try await bytes(first.file, beginning)))
+        return JoinedMovie(header, segments, starts: header.starts(of: try await bytes(first.file, beginning)))
     }
 
     /// The longest initialisation section that is taken for one.

@@ -28,11 +28,9 @@ final class MediaWindows: Sendable {
     /// Creates nothing that is open.
     init(_ source: any MediaSource) { (self.source, timeline) = (source, source.timeline) }
 
-    /// What libmpv opens: a URL, or a timeline of several (edl-mpv.rst).
+    /// What libmpv opens: a URL, or a timeline (edl-mpv.rst). Also of one file: its length is that of the playlist.
     var location: String {
-        guard let timeline, timeline.tracks.count > 1 || timeline.parts.count > 1 else {
-            return timeline == nil ? Self.name : Self.name(0, 0)
-        }
+        guard let timeline else { return Self.name }
         func quoted(_ text: String) -> String { "%\(text.utf8.count)%\(text)" }
         let tracks = timeline.tracks.enumerated().map { number, track in
             var fields: [String] = []
