@@ -6,7 +6,7 @@ import Testing
 @testable import LecturePlayer
 
 /// Adaptive lectures in the library's own player.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(2)))
 struct AdaptivePlaybackNetTests {
     /// A store with one adaptive lecture.
     private struct Screen {

@@ -41,6 +41,13 @@ struct MovieBox: Sendable {
         return boxes
     }
 
+    /// A number behind two times, which are longer in version 1: the timescale or the number in `mvhd`, `tkhd` and `mdhd`
+    /// (sections 8.2.2, 8.3.2 and 8.4.2).
+    static func number(_ box: MovieBox, _ bytes: [UInt8]) -> UInt32? {
+        guard let version = bytes.bigEndian(1, at: box.body.lowerBound) else { return nil }
+        return bytes.bigEndian(4, at: box.body.lowerBound + (version == 0 ? 12 : 20)).map(UInt32.init)
+    }
+
     /// The first box on a path of types.
     func first(_ path: String..., in bytes: [UInt8]) -> MovieBox? {
         var box: MovieBox? = self
@@ -69,7 +76,7 @@ package struct MovieHeader: Sendable, Hashable {
         package let number: UInt32
         /// Units of a second.
         package let timescale: UInt32
-        /// The media time at which its presentation starts, in these units: an edit list leaves out what is before.
+        /// The media time at which the presentation starts, in these units, by its edit list; below 0 where it waits first.
         package let mediaTime: Int64
     }
 
@@ -88,7 +95,8 @@ package struct MovieHeader: Sendable, Hashable {
             return nil
         }
         let found = MovieBox.all(in: section, movie.body).filter { $0.type == "trak" }
-        tracks = found.compactMap { Track($0, section) }
+        let scale = movie.first("mvhd", in: section).flatMap { MovieBox.number($0, section) } ?? 0
+        tracks = found.compactMap { Track($0, section, movieScale: scale) }
         guard !tracks.isEmpty, tracks.count == found.count else { return nil }
         bytes = boxes.filter { $0.type == "ftyp" || $0.type == "moov" }.flatMap { section[$0.range] }
     }
@@ -105,32 +113,37 @@ package struct MovieHeader: Sendable, Hashable {
 }
 
 extension MovieHeader.Track {
-    fileprivate init?(_ box: MovieBox, _ section: [UInt8]) {
-        // Number and timescale are behind two times, which are longer in version 1 (sections 8.3.2 and 8.4.2).
-        func number(_ box: MovieBox?) -> UInt32? {
-            guard let box, let version = section.bigEndian(1, at: box.body.lowerBound) else { return nil }
-            return section.bigEndian(4, at: box.body.lowerBound + (version == 0 ? 12 : 20)).map(UInt32.init)
-        }
-        guard let id = number(box.first("tkhd", in: section)),
-            let timescale = number(box.first("mdia", "mdhd", in: section)), timescale > 0
+    fileprivate init?(_ box: MovieBox, _ section: [UInt8], movieScale: UInt32) {
+        guard let id = box.first("tkhd", in: section).flatMap({ MovieBox.number($0, section) }),
+            let timescale = box.first("mdia", "mdhd", in: section).flatMap({ MovieBox.number($0, section) }),
+            timescale > 0
         else { return nil }
         (self.number, self.timescale) = (id, timescale)
-        mediaTime = box.first("edts", "elst", in: section).map { Self.mediaTime($0, section) } ?? 0
+        mediaTime =
+            box.first("edts", "elst", in: section).map { list in
+                Self.mediaTime(list, section) { wait in
+                    movieScale == 0 ? 0 : Int64(clamping: min(wait, 1 << 31) * UInt64(timescale) / UInt64(movieScale))
+                }
+            } ?? 0
     }
 
-    /// The media time of the first edit that is not empty (section 8.6.6).
-    private static func mediaTime(_ box: MovieBox, _ bytes: [UInt8]) -> Int64 {
+    /// The media time of the first edit that is not empty, less the empty ones before it (section 8.6.6).
+    private static func mediaTime(_ box: MovieBox, _ bytes: [UInt8], _ units: (UInt64) -> Int64) -> Int64 {
         let start = box.body.lowerBound
         guard let version = bytes.bigEndian(1, at: start), let count = bytes.bigEndian(4, at: start + 4) else {
             return 0
         }
         let width = version == 0 ? 4 : 8
+        var wait: Int64 = 0
         for entry in 0..<Int(min(count, 16)) {
-            guard let time = bytes.bigEndian(width, at: start + 8 + entry * (2 * width + 4) + width) else { break }
+            let place = start + 8 + entry * (2 * width + 4)
+            guard let length = bytes.bigEndian(width, at: place), let time = bytes.bigEndian(width, at: place + width)
+            else { break }
             let signed = width == 4 ? Int64(Int32(truncatingIfNeeded: time)) : Int64(truncatingIfNeeded: time)
-            if signed >= 0 { return signed }
+            if signed >= 0 { return min(signed, 1 << 62) - wait }
+            (wait, _) = wait.addingReportingOverflow(min(units(length), 1 << 56))
         }
-        return 0
+        return -wait
     }
 
     /// When the first sample of a `traf` box is presented; nil for what is not one of this track.
@@ -140,10 +153,10 @@ extension MovieHeader.Track {
             let time = run.first("tfdt", in: fragment),
             let version = fragment.bigEndian(1, at: time.body.lowerBound),
             let decoded = fragment.bigEndian(version == 0 ? 4 : 8, at: time.body.lowerBound + 4),
-            decoded < 1 << 62
+            decoded < 1 << 61
         else { return nil }
         let offset = run.first("trun", in: fragment).map { Self.offset($0, fragment) } ?? 0
-        return Int64(decoded) + offset - min(mediaTime, 1 << 62)
+        return Int64(decoded) + offset - mediaTime
     }
 
     /// The composition offset of the first sample.

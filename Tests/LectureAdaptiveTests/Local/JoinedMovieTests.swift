@@ -18,8 +18,8 @@ import Testing
         let times = [UInt8](repeating: 0, count: version == 0 ? 8 : 16)
         let entries = (edits ?? []).flatMap { time in
             version == 0
-                ? words(0, UInt32(truncatingIfNeeded: time), 0x10000)
-                : words(0, 0) + time.bigEndianBytes + words(0x10000)
+                ? words(50, UInt32(truncatingIfNeeded: time), 0x10000)
+                : words(0, 50) + time.bigEndianBytes + words(0x10000)
         }
         let list = box("edts", box("elst", words(version << 24, UInt32(edits?.count ?? 0)), entries))
         return box(
@@ -29,7 +29,7 @@ import Testing
 
     private static func section(_ tracks: [UInt8]...) -> [UInt8] {
         box("ftyp", words(1, 2)) + box("free", [1, 2, 3])
-            + box("moov", box("mvhd", words(0)), tracks.flatMap(\.self), box("mvex", words()))
+            + box("moov", box("mvhd", words(0, 0, 0, 1000)), tracks.flatMap(\.self), box("mvex", words()))
             + box("sidx", words(0))
     }
 
@@ -46,9 +46,9 @@ import Testing
             (Self.section(sound, Self.track(2, scale: 90_000)), ["1 48000 1024", "2 90000 0"]),
             (
                 Self.section(Self.track(7, scale: 600, version: 1, edits: [-1, 1200]), sound),
-                ["7 600 1200", "1 48000 1024"]
+                ["7 600 1170", "1 48000 1024"]
             ),
-            (Self.section(Self.track(4, scale: 25, edits: [-1])), ["4 25 0"]),
+            (Self.section(Self.track(4, scale: 100, edits: [-1])), ["4 100 -5"]),
         ]
         for (section, tracks) in cases {
             let header = try #require(MovieHeader(section))
