@@ -196,6 +196,14 @@ package struct JoinedSegment: Sendable, Hashable {
         return .found(JoinedSegment(byteCount: byteCount, headCount: 0))
     }
 
+    /// What a box of a segment is.
+    ///
+    /// - Parameter head: its first 16 bytes, or what there is of them.
+    /// - Returns: whether it is a fragment, and its length; nil for what is no box.
+    package static func box(_ head: [UInt8]) -> (isFragment: Bool, byteCount: Int64)? {
+        MovieBox(head, at: 0).map { ($0.type == "moof", Int64($0.range.count)) }
+    }
+
     /// Where a range comes from.
     ///
     /// - Parameter range: bytes of the segment as it stands in the joined file.

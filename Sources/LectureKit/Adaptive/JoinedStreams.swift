@@ -6,7 +6,7 @@ import LectureStore
 /// discontinuities. They are nowhere as a whole; each range is read from the files that are kept.
 ///
 /// There are none where a segment is encrypted by AES-128, since its length in clear is only known once it is decrypted;
-/// where a track is no MP4, begins with a gap, or changes its initialisation section within a part; and beyond the limits
+/// where the first segment has several fragments, since the index would have to name each; where a track is no MP4, begins with a gap, or changes its initialisation section within a part; and beyond the limits
 /// of an index: 65,535 segments, and 2 GiB each.
 package struct JoinedStreams: Sendable {
     /// A part between discontinuities. Its clock is that of its media.
@@ -112,9 +112,24 @@ extension AdaptiveShelf {
             guard let range = Self.range(of: piece, sizes) else { return nil }
             segments.append(JoinedMovie.Segment(file: piece.file, range: range, nanoseconds: nanoseconds))
         }
-        guard let first = segments.first else { return nil }
+        guard let first = segments.first, try await !hasFragments(first) else { return nil }
         let beginning = first.range.lowerBound..<min(first.range.upperBound, first.range.lowerBound + Self.beginning)
         return JoinedMovie(header, segments, starts: header.starts(of: try await bytes(first.file, beginning)))
+    }
+
+    /// Whether a segment has more than one fragment: FFmpeg 5.1 would leave out those that its index does not name.
+    private nonisolated func hasFragments(_ segment: JoinedMovie.Segment) async throws -> Bool {
+        var (place, count) = (segment.range.lowerBound, 0)
+        while place < segment.range.upperBound {
+            let head = try await bytes(segment.file, place..<min(place + 16, segment.range.upperBound))
+            guard let box = JoinedSegment.box(head), !place.addingReportingOverflow(box.byteCount).overflow else {
+                break
+            }
+            if box.isFragment { count += 1 }
+            if count > 1 { return true }
+            place += box.byteCount
+        }
+        return false
     }
 
     /// The longest initialisation section that is taken for one.
