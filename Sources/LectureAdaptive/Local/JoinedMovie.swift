@@ -1,7 +1,7 @@
 import LectureFormats
 
-/// The segments of a track in fragments of MP4 as one file that is seekable: an initialisation section, an index of each track
-/// in it (`sidx`, ISO/IEC 14496-12 section 8.16.3) and the segments one after the other.
+/// The segments of a track in fragments of MP4 as one file that is seekable: an initialisation section, an index of
+/// each track in it (`sidx`, ISO/IEC 14496-12 section 8.16.3) and the segments one after the other.
 ///
 /// No byte of a segment is needed for the layout. What a segment has before its first fragment (`styp`, an index of its
 /// own) comes behind its last one, as a box `free` of the same length: so each reference leads to a `moof`, and
@@ -50,10 +50,10 @@ package struct JoinedMovie: Sendable, Hashable {
     /// Lays out a track, or several in the same segments; nil where an index cannot have it: no segment or more than
     /// ``mostSegments``, a segment of 2 GiB, or one of 2^32 units of time.
     ///
-    /// Each track has an index in its own timescale: FFmpeg 5.1 takes the times of an index for those of any track. All times
-    /// are half a second late. The durations of a playlist may be rounded, and sound is not cut where pictures are; where a
-    /// fragment begins later than its index says, FFmpeg goes on from samples of another one that it still has. Now it takes the
-    /// fragment before for a place that may be in either, and no picture is lost.
+    /// Each track has an index in its own timescale: FFmpeg 5.1 takes the times of an index for those of any track.
+    /// All times are half a second late. The durations of a playlist may be rounded, and sound is not cut where
+    /// pictures are; where a fragment begins later than its index says, FFmpeg goes on from samples of another one
+    /// that it still has. Now it takes the fragment before for a place that may be in either, and no picture is lost.
     ///
     /// - Parameters:
     ///   - header: its initialisation section.
@@ -153,7 +153,8 @@ package struct JoinedMovie: Sendable, Hashable {
     }
 }
 
-/// A segment as it stands in a joined file: from its first fragment on, and what was before that behind it as a box `free`.
+/// A segment as it stands in a joined file: from its first fragment on, and what was before that behind it as a box
+/// `free`.
 package struct JoinedSegment: Sendable, Hashable {
     /// Where bytes come from.
     package enum Source: Sendable, Hashable {

@@ -192,8 +192,8 @@ package struct LocalPlaylist: Sendable {
         return pieces
     }
 
-    /// What can be joined to one file: an initialisation section and its segments, each with the nanoseconds that it and gaps
-    /// behind it play.
+    /// What can be joined to one file: an initialisation section and its segments, each with the nanoseconds that it
+    /// and gaps behind it play.
     package struct Joinable: Sendable {
         /// The section.
         package var section: Piece
@@ -201,8 +201,8 @@ package struct LocalPlaylist: Sendable {
         package var segments: [(piece: Piece, nanoseconds: Int64)]
     }
 
-    /// Its segments, where all have one initialisation section; nil where one is encrypted, the first is a gap, or there is a
-    /// discontinuity.
+    /// Its segments, where all have one initialisation section; nil where one is encrypted, the first is a gap, or
+    /// there is a discontinuity.
     package var joinable: Joinable? {
         let pieces = pieces
         guard !isEncrypted, partCount == 1, let first = playlist.segments.first, !first.isGap,
@@ -252,7 +252,8 @@ package struct LocalTrack: Sendable, Hashable {
     /// The tracks of a playlist.
     ///
     /// - Parameter text: a local multivariant playlist.
-    /// - Returns: the variant first, then the renditions that are played without a choice, then others; none for what cannot be
+    /// - Returns: the variant first, then the renditions that are played without a choice, then others; none for what
+    /// cannot be
     ///   read.
     package static func all(in text: String) -> [Self] {
         guard case .multivariant(let playlist)? = try? PlaylistReader.playlist(Array(text.utf8)),

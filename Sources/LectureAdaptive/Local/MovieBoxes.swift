@@ -41,8 +41,8 @@ struct MovieBox: Sendable {
         return boxes
     }
 
-    /// A number behind two times, which are longer in version 1: the timescale or the number in `mvhd`, `tkhd` and `mdhd`
-    /// (sections 8.2.2, 8.3.2 and 8.4.2).
+    /// A number behind two times, which are longer in version 1: the timescale or the number in `mvhd`, `tkhd` and
+    /// `mdhd` (sections 8.2.2, 8.3.2 and 8.4.2).
     static func number(_ box: MovieBox, _ bytes: [UInt8]) -> UInt32? {
         guard let version = bytes.bigEndian(1, at: box.body.lowerBound) else { return nil }
         return bytes.bigEndian(4, at: box.body.lowerBound + (version == 0 ? 12 : 20)).map(UInt32.init)
@@ -76,7 +76,8 @@ package struct MovieHeader: Sendable, Hashable {
         package let number: UInt32
         /// Units of a second.
         package let timescale: UInt32
-        /// The media time at which the presentation starts, in these units, by its edit list; below 0 where it waits first.
+        /// The media time at which the presentation starts, in these units, by its edit list; below 0 where it waits
+        /// first.
         package let mediaTime: Int64
     }
 
@@ -85,8 +86,8 @@ package struct MovieHeader: Sendable, Hashable {
     /// Its tracks; at least one.
     package let tracks: [Track]
 
-    /// Reads an initialisation section; nil when it is not MP4 with fragments (`mvex`, ISO/IEC 14496-12 section 8.8.1), or has
-    /// no track. What it has beside `ftyp` and `moov` is left out.
+    /// Reads an initialisation section; nil when it is not MP4 with fragments (`mvex`, ISO/IEC 14496-12 section
+    /// 8.8.1), or has no track. What it has beside `ftyp` and `moov` is left out.
     ///
     /// - Parameter section: as it was received.
     package init?(_ section: [UInt8]) {

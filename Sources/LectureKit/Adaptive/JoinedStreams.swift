@@ -2,12 +2,13 @@ import LectureAdaptive
 import LectureModel
 import LectureStore
 
-/// A complete adaptive lecture in fragments of MP4 as files that can be jumped in: one for each track and each part between
-/// discontinuities. They are nowhere as a whole; each range is read from the files that are kept.
+/// A complete adaptive lecture in fragments of MP4 as files that can be jumped in: one for each track and each part
+/// between discontinuities. They are nowhere as a whole; each range is read from the files that are kept.
 ///
-/// There are none where a segment is encrypted by AES-128, since its length in clear is only known once it is decrypted;
-/// where the first segment has several fragments, since the index would have to name each; where a track is no MP4, begins with a gap, or changes its initialisation section within a part; and beyond the limits
-/// of an index: 65,535 segments, and 2 GiB each.
+/// There are none where a segment is encrypted by AES-128, since its length in clear is only known once it is
+/// decrypted; where the first segment has several fragments, since the index would have to name each; where a track
+/// is no MP4, begins with a gap, or changes its initialisation section within a part; and beyond the limits of an
+/// index: 65,535 segments, and 2 GiB each.
 package struct JoinedStreams: Sendable {
     /// A part between discontinuities. Its clock is that of its media.
     package struct Part: Sendable, Hashable {

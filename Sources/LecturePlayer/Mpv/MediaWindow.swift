@@ -2,8 +2,8 @@ import LectureKit
 
 /// The bytes of a lecture for a thread of libmpv, which asks for them one call after the other and waits.
 ///
-/// A source is read in windows, mostly of 1 MiB: it verifies whole chunks, and a player asks for a few KiB at a time. The
-/// window behind the one in use is read meanwhile. At most three are in memory.
+/// A source is read in windows, mostly of 1 MiB: it verifies whole chunks, and a player asks for a few KiB at a time.
+/// The window behind the one in use is read meanwhile. At most three are in memory.
 final class MediaWindow: Sendable {
     private struct State {
         var position: Int64 = 0

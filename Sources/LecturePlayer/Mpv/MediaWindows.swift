@@ -1,7 +1,7 @@
 import LectureKit
 
-/// The windows over the media that a player has open: one file, or the files of a timeline. libmpv opens each of them when it
-/// needs it.
+/// The windows over the media that a player has open: one file, or the files of a timeline. libmpv opens each of them
+/// when it needs it.
 ///
 /// To libmpv, bytes that cannot be read are the end of a track. So when one file cannot be read, no other is read on.
 final class MediaWindows: Sendable {
