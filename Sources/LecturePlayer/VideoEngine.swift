@@ -164,8 +164,8 @@ public protocol MediaSource: Sendable {
     /// Where the playlist of an adaptive lecture is, which is read in place of bytes; nil for one file of media.
     var playlist: PlaylistAddress? { get }
 
-    /// The files of an adaptive lecture that can be jumped in, which are read in place of a playlist; nil where there are
-    /// none.
+    /// The files of an adaptive lecture that can be jumped in, which are read in place of a playlist; nil where there
+    /// are none.
     var timeline: MediaTimeline? { get }
 
     /// The length in bytes.

@@ -92,7 +92,8 @@ struct TransferRulingTests {
             return
         }
         for change in [
-            { $0.expectedBytes = 0 }, { $0.digestIsKnown = true }, { $0.acceptsAny = true }, { $0.refusesEmpty = false },
+            { $0.expectedBytes = 0 }, { $0.digestIsKnown = true }, { $0.acceptsAny = true },
+            { $0.refusesEmpty = false },
         ] as [(inout EndedTransfer) -> Void] {
             var expected = ended
             change(&expected)

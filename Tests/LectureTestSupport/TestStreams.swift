@@ -179,7 +179,8 @@ package struct TestStreams: Sendable {
         }
     }
 
-    /// Puts a film with sound beside the others, in fragments of MP4; pictures refer to later ones where the form permits it.
+    /// Puts a film with sound beside the others, in fragments of MP4; pictures refer to later ones where the form
+    /// permits it.
     ///
     /// - Parameters:
     ///   - film: the file.
@@ -221,7 +222,8 @@ package struct TestStreams: Sendable {
         var options = NginxOrigin.Options()
         options.directives =
             "types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; video/mp4 mp4 m4s; text/vtt vtt; "
-            + "application/dash+xml mpd; application/octet-stream bin; } default_type application/vnd.lecturekit.descriptor+json;"
+            + "application/dash+xml mpd; application/octet-stream bin; } "
+            + "default_type application/vnd.lecturekit.descriptor+json;"
         return try await NginxOrigin.start(serving: path ?? directory.path, options)
     }
 
