@@ -45,7 +45,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
-        .systemLibrary(name: "CXML2", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "CXML2"),
         .systemLibrary(name: "CMpv", providers: [.apt(["libmpv-dev"])]),
         .systemLibrary(name: "CMicroHTTPDTypes", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(

@@ -125,7 +125,11 @@ open class KollusContent: NSObject, @unchecked Sendable {
 
     private var percent: UInt {
         if downloaded { return 100 }
-        guard fileSize > 0 else { return UInt(min(99, content?.committedPercent ?? 0)) }
+        guard fileSize > 0 else {
+            // The bytes of an adaptive content are known at its end.
+            guard let content, content.type == .adaptiveDownload else { return 0 }
+            return UInt(min(99, content.committedPercent ?? 0))
+        }
         return min(99, UInt(max(0, Double(downloadSize) / Double(fileSize) * 100)))
     }
 

@@ -31,6 +31,12 @@ package struct Migrator: Sendable {
     /// - Throws: ``LectureError``: `storeForeign` for another program's database, `migrationChanged` when a digest or
     ///   the order differs, `storeDamaged` when its own records contradict each other or pages are damaged.
     package func state(of connection: Connection) throws -> SchemaState {
+        // On one snapshot: another process may apply a migration between two looks.
+        try connection.isInTransaction
+            ? assess(connection) : connection.transaction(.read) { try assess(connection) }
+    }
+
+    private func assess(_ connection: Connection) throws -> SchemaState {
         let version = try connection.pragmaNumber("user_version")
         let owner = try connection.pragmaNumber("application_id")
         if owner != Int64(applicationID) {

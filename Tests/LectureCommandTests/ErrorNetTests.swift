@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ErrorNetTests {
     @Test(arguments: [
         (#""downloadable": false, "media": {"url": "http://127.0.0.1:1/a.mp4"}"#, "not_downloadable"),
-        (#""media": {"playlist": "http://127.0.0.1:1/a.m3u8"}"#, "playlist_unsupported"),
+        (#""media": {"file": "http://127.0.0.1:1/a.mp4"}"#, "descriptor_unreadable"),
     ])
     func `a gateway whose descriptor cannot be stored gets an error that says so`(
         members: String, name: String
