@@ -127,7 +127,8 @@ struct Place {
         #expect(lectureError { _ = try Steps.migrator(rude).migrate(connection, now: now) }?.code == .bug)
     }
 
-    @Test func manyConnectionsAtOnceApplyEveryStepOnce() async throws {
+    @Test(arguments: 0..<20)
+    func manyConnectionsAtOnceApplyEveryStepOnce(round: Int) async throws {
         let place = try Place().sql("PRAGMA journal_mode = WAL")
         let path = place.path
         let now = now

@@ -89,4 +89,19 @@ struct TransferPlanTests {
         #expect(plan.expectation.total == 7 && plan.expectation.maximumBytes == 7 && plan.expectation.digestIsKnown)
         #expect(Self.opening { $0.expectedBytes = 7 }.plan.expectation.total == 10 * Self.megabyte)
     }
+
+    @Test func `only text and optional files may be empty, and only media may be a playlist`() {
+        let rows: [(role: ResourceRole, name: String, mayBeEmpty: Bool)] = [
+            (.media, "", false), (.initialisation, "1.mp4", false), (.key, "2.key", false), (.segment, "3.ts", false),
+            (.segment, "4.m4s", false), (.segment, "5.vtt", true), (.segment, "6.webvtt", true),
+            (.segment, "7.ttml", true), (.playlist, "1.m3u8", true), (.subtitle, "ko", true), (.snapshot, "", true),
+        ]
+        for row in rows {
+            var opening = Self.opening()
+            (opening.record.role, opening.record.name) = (row.role, row.name)
+            let asked = opening.plan.expectation
+            #expect(asked.mayBeEmpty == row.mayBeEmpty, "\(row)")
+            #expect(asked.acceptsPlaylist == (row.role == .media), "\(row)")
+        }
+    }
 }
