@@ -53,8 +53,8 @@ def programs(url, work):
     out = f"{work}/out"
     yt = [*YTDLP, "--quiet", "--no-progress", "--no-cache-dir", "-f", "best", "-o", f"{out}/y.mp4", "--fixup", "never"]
     return {
-        "lecturectl": [LECTURECTL, "--store", f"{out}/store", "--device", f"{out}/device", "precache", "--progress", "none",
-                       "--reserve", "1M", url],
+        "lecturectl": ["env", f"LECTURE_DEVICE={out}/device", LECTURECTL, "--store", f"{out}/store", "precache",
+                       "--progress", "none", "--reserve", "1M", url],
         "yt-dlp": [*yt, "-N", "8", url],
         "yt-dlp with aria2": [*yt, "--downloader", "aria2c", "--downloader-args", "aria2c:-j 16 -x 4", url],
         "ffmpeg -c copy": ["ffmpeg", "-nostdin", "-v", "quiet", "-i", best, "-c", "copy", "-f", "mpegts", f"{out}/f.ts"],

@@ -182,7 +182,8 @@ struct PlaybackNetTests {
         }
         #expect(await player.ending() == .finished, "\(states)")
         #expect(intros == [false, nil] && opened == ["introduced"])
-        #expect(farthest > .milliseconds(2500), "\(farthest)")
+        // Beyond the section, which ends at 2 s and is not the intro's: positions are reported a few times a second.
+        #expect(farthest > .milliseconds(2200), "\(farthest)")
         let first: [PlayerState] = [.preparing, .prepared, .playing(.steady), .playing(.buffering)]
         #expect(Array(states.prefix(4)) == first, "\(states)")
         let rows = try await cinema.manager.reports.list().rows
