@@ -206,9 +206,10 @@ package struct AdaptiveRows: AdaptiveStore {
 }
 
 extension Connection {
-    /// The finished files of a version's streams.
+    /// The finished files of a version's streams, in the order of play.
     func keptOfStreams(_ version: VersionID) throws -> [ResourceRecord] {
         try resources(of: version).filter { $0.role.isOfStream && $0.state == .finalized }
+            .sorted { $0.position < $1.position }
     }
 
     /// The first files of a version's streams that could not be downloaded, and how many there are.

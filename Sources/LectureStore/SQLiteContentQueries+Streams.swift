@@ -130,11 +130,7 @@ package struct StreamQueries {
     }
 
     /// The files of a version's streams that are there, in the order of play.
-    package func streamFiles(_ version: VersionID) throws -> [ResourceRecord] {
-        try connection.resources(of: version)
-            .filter { $0.role.isOfStream && $0.state == .finalized }
-            .sorted { $0.position < $1.position }
-    }
+    package func streamFiles(_ version: VersionID) throws -> [ResourceRecord] { try connection.keptOfStreams(version) }
 
     /// Whether a segment or an initialisation section of a version is sealed.
     package func hasSealedMedia(_ version: VersionID) throws -> Bool {

@@ -254,7 +254,7 @@ struct StreamReaderTests {
         for (number, (change, uris)) in cases.enumerated() {
             let requests = try Self.needs(Self.reader(Self.master, selecting: change))
             #expect(requests.map(\.urls) == uris.map { ["https://h.example/c/\($0).m3u8"] }, "case \(number)")
-            #expect(requests.map(\.name) == uris.indices.map { StreamPlan.playlistName($0 + 1) }, "case \(number)")
+            #expect(requests.map(\.name) == uris.indices.map { StreamPlaylistPath.name($0 + 1) }, "case \(number)")
             #expect(requests.allSatisfy { $0.role == .playlist })
         }
         let refused: [(change: (inout StreamSelection) -> Void, cause: String)] = [

@@ -8,7 +8,7 @@ package struct DASHProtection: Hashable, Sendable {
     package let name: String
 
     /// The systems of the DASH-IF registry (https://dashif.org/identifiers/content_protection) that have a name here.
-    private static let names = [
+    static let names = [
         "urn:uuid:edef8ba9-79d6-4ace-a3c8-27dcd51d21ed": "Widevine",
         "urn:uuid:9a04f079-9840-4286-ab92-e65be0885f95": "PlayReady",
         "urn:uuid:94ce86fb-07ff-4f43-adb8-93d2fa968ca2": "FairPlay",

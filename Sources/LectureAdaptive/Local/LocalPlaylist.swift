@@ -252,9 +252,8 @@ package struct LocalTrack: Sendable, Hashable {
     /// The tracks of a playlist.
     ///
     /// - Parameter text: a local multivariant playlist.
-    /// - Returns: the variant first, then the renditions that are played without a choice, then others; none for what
-    /// cannot be
-    ///   read.
+    /// - Returns: the variant first, then the renditions that are played without a choice, then others; none
+    ///   for what cannot be read.
     package static func all(in text: String) -> [Self] {
         guard case .multivariant(let playlist)? = try? PlaylistReader.playlist(Array(text.utf8)),
             let variant = playlist.variants.first

@@ -32,7 +32,7 @@ struct ChosenStreams {
         for name in ["VIDEO", "PATHWAY-ID", "STABLE-VARIANT-ID"] { variant.attributes[name] = nil }
         if choice.audio.isEmpty { variant.attributes["AUDIO"] = nil }
         if choice.subtitles.isEmpty { variant.attributes["SUBTITLES"] = nil }
-        variant.uri = StreamPlan.playlistName(1)
+        variant.uri = StreamPlaylistPath.name(1)
         let captions = playlist.renditions.filter {
             $0.kind == .closedCaptions && $0.group == choice.variant.attributes.text("CLOSED-CAPTIONS")
         }
@@ -41,7 +41,7 @@ struct ChosenStreams {
             if let uri = rendition.uri {
                 let place = uris.firstIndex(of: uri) ?? uris.count
                 if place == uris.count { uris.append(uri) }
-                rendition.attributes["URI"] = .quoted(StreamPlan.playlistName(place + 1))
+                rendition.attributes["URI"] = .quoted(StreamPlaylistPath.name(place + 1))
             }
             local.renditions.append(rendition)
         }

@@ -140,11 +140,11 @@ struct DASHStreams {
         for (place, track) in tracks.enumerated() {
             let isSound = track[0].kind == .audio
             if place == 0, hasVideo || sounds.count == 1 { continue }
-            add(track[0], StreamPlan.playlistName(place + 1), isSound ? .audio : .subtitles)
+            add(track[0], StreamPlaylistPath.name(place + 1), isSound ? .audio : .subtitles)
             attributes[isSound ? "AUDIO" : "SUBTITLES"] = .quoted(isSound ? "audio" : "subtitles")
         }
         local.head.version = 7
-        local.variants = [PlaylistVariant(uri: StreamPlan.playlistName(1), attributes: attributes)]
+        local.variants = [PlaylistVariant(uri: StreamPlaylistPath.name(1), attributes: attributes)]
     }
 
     /// The codecs of all tracks, each once; nil when those of video or sound are not named.

@@ -27,7 +27,7 @@ package enum StreamReading: Sendable, Equatable {
 package struct StreamPlan: Sendable, Equatable {
     /// The files in the order of play: keys, initialisation sections, segments. Their names are those in the playlists.
     package var requests: [ResourceRequest] = []
-    /// The playlists, the one to begin with first. A player asks for the others as ``playlistName(_:)``.
+    /// The playlists, the one to begin with first. A player asks for them as `StreamPlaylistPath.name(_:)`.
     package var playlists: [String] = []
     /// What is known of the lecture.
     package var facts = ContentFacts()
@@ -48,17 +48,12 @@ package struct StreamPlan: Sendable, Equatable {
     package static func == (left: Self, right: Self) -> Bool {
         left.requests == right.requests && left.playlists == right.playlists
     }
-
-    /// The name of a playlist.
-    ///
-    /// - Parameter position: its place in ``playlists``.
-    /// - Returns: a file name.
-    package static func playlistName(_ position: Int) -> String { "\(position).m3u8" }
 }
 
 /// Names files of a stream by their positions: nothing of a name comes from a server but a known suffix.
-enum StreamFileName {
-    private static let suffixes: Set<String> = [
+package enum StreamFileName {
+    /// The suffixes that a name may have; those of segments that players expect.
+    package static let suffixes: Set<String> = [
         "ts", "m2ts", "mp4", "m4s", "m4a", "m4v", "cmfv", "cmfa", "cmft", "aac", "ac3", "ec3", "mp3", "vtt", "webvtt",
         "ttml",
     ]

@@ -57,7 +57,7 @@ package struct StreamReader {
         guard others.count == urls.count else {
             return .needs(
                 urls.enumerated().map { place, url in
-                    ResourceRequest(role: .playlist, name: StreamPlan.playlistName(place + 1), urls: [url])
+                    ResourceRequest(role: .playlist, name: StreamPlaylistPath.name(place + 1), urls: [url])
                 })
         }
         var builder = StreamPlanBuilder(firstPosition: firstPosition)
@@ -130,9 +130,8 @@ enum Protection {
         case "identity": break
         case "com.apple.streamingkeydelivery": return "FairPlay"
         case "com.microsoft.playready": return "PlayReady"
-        case "urn:uuid:edef8ba9-79d6-4ace-a3c8-27dcd51d21ed", "com.widevine": return "Widevine"
-        case "urn:uuid:9a04f079-9840-4286-ab92-e65be0885f95": return "PlayReady"
-        default: return "a key format that is not known"
+        case "com.widevine": return "Widevine"
+        default: return DASHProtection.names[format] ?? "a key format that is not known"
         }
         switch key.method {
         case .none, .aes128: return nil

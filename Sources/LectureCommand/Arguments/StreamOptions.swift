@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureModel
 
 extension ParsedCommand {
@@ -16,13 +17,8 @@ extension ParsedCommand {
     }
 
     private func languages(_ name: String) -> [String] {
-        (text(name) ?? "").split(separator: ",").map { $0.trimmingBlanks }.filter { !$0.isEmpty }
+        (text(name) ?? "").split(separator: ",").map { String(FieldText.trimmed($0)) }.filter { !$0.isEmpty }
     }
-}
-
-extension Substring {
-    /// Without blanks around it.
-    fileprivate var trimmingBlanks: String { String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
 }
 
 /// Bits per second as users write them.

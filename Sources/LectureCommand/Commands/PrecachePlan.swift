@@ -119,7 +119,7 @@ struct PrecachePlan {
                     case .single: reading.single.insert(planned.identity)
                     }
                     try write(planned)
-                    if case .single = group.origin, Self.isPlaylist(planned.request.url) {
+                    if case .single = group.origin, (try? URLParts(planned.request.url))?.namesPlaylist == true {
                         try await writeStreams(of: planned, manager, &totals)
                     }
                 case .failure(let error):
@@ -164,12 +164,6 @@ struct PrecachePlan {
             planned.kind.rawValue, size, planned.title ?? "", URLText.withoutSecrets(planned.request.url),
         ]
         try session.context.output.write(.row(columns))
-    }
-
-    /// Whether a URL names an HLS playlist or a DASH manifest.
-    private static func isPlaylist(_ url: String) -> Bool {
-        guard let name = (try? URLParts(url))?.lastPathPart.lowercased() else { return false }
-        return name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
     }
 
     /// What an adaptive lecture that was named on the command line offers, and what of it would be kept.

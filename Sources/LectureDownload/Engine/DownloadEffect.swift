@@ -13,9 +13,9 @@ package enum DownloadEffect: Sendable, Equatable {
     /// Commands a part file.
     case part(PartHandle, PartCommand)
     /// Checks chunks of a part file against their proofs; ``EngineEvent/checked(_:damaged:_:)`` follows.
-    case check(PartToken, PartCheck)
+    case check(PartToken, FileChunks)
     /// Reads whole files that have their final names; ``EngineEvent/documentsRead(_:_:)`` follows.
-    case readDocuments(ContentID, [DocumentRead])
+    case readDocuments(ContentID, [FileChunks])
     /// Reads the segment indexes in files that have their final names; ``EngineEvent/indexesRead(_:_:_:)`` follows.
     case readIndexes(ContentID, VersionID, [IndexRead])
     /// Asks the licence server; ``EngineEvent/granted(_:_:)`` follows.
@@ -44,9 +44,9 @@ package struct PartHandle: Sendable, Equatable {
     }
 }
 
-/// Which chunks of a part file are checked.
-package struct PartCheck: Sendable, Equatable {
-    /// The path of the part file, relative to the store.
+/// Chunks of a file, with their proofs: what is checked or read.
+package struct FileChunks: Sendable, Equatable {
+    /// The path of the file, relative to the store.
     package var path: String
     /// The row.
     package var resource: ResourceID
@@ -59,44 +59,22 @@ package struct PartCheck: Sendable, Equatable {
     /// The chunks.
     package var proofs: [WrittenChunk]
 
-    /// Whether the same chunks are checked.
-    package static func == (left: Self, right: Self) -> Bool {
-        left.path == right.path && left.resource == right.resource && left.total == right.total
-            && left.grid == right.grid && left.proofs == right.proofs
-    }
-}
-
-/// A finished file that is read whole, each chunk against its proof.
-package struct DocumentRead: Sendable, Equatable {
-    /// The path of the file, relative to the store.
-    package var path: String
-    /// The row.
-    package var resource: ResourceID
-    /// The whole length.
-    package var total: UInt64
-    /// How it is cut into chunks.
-    package var grid: ChunkGrid
-    /// Opens a sealed file; nil for one in clear. Not compared: a lecture has one.
-    package var cipher: (any ContentCipher)?
-    /// All its chunks.
-    package var proofs: [WrittenChunk]
-
-    /// Describes a file.
+    /// Describes chunks of a finished file.
     init(of record: ResourceRecord, _ cipher: (any ContentCipher)?, proofs: [WrittenChunk]) {
         (path, resource, total, grid) = (record.path, record.id, record.total ?? 0, record.grid)
         (self.cipher, self.proofs) = (cipher, proofs)
     }
 
-    /// Whether the same file is read.
+    /// Whether they are the same chunks.
     package static func == (left: Self, right: Self) -> Bool {
         left.path == right.path && left.resource == right.resource && left.total == right.total
             && left.grid == right.grid && left.proofs == right.proofs
     }
 
-    /// Reads it.
+    /// Reads them, one after the other.
     ///
     /// - Parameter files: the disk.
-    /// - Returns: its bytes.
+    /// - Returns: their bytes.
     /// - Throws: ``LectureError`` with `damaged` for bytes that do not match their proof, or that of the disk.
     fileprivate func bytes(from files: any PartFiles) throws(LectureError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -116,7 +94,7 @@ package struct IndexRead: Sendable, Equatable {
     /// The index.
     package var index: OpenPlaylists.Index
     /// The file, with the chunks that have the index.
-    package var file: DocumentRead
+    package var file: FileChunks
 
     /// Describes an index; nil when it is not within the file.
     init?(
@@ -128,7 +106,7 @@ package struct IndexRead: Sendable, Equatable {
             let chunk = record.grid.range(of: proof.index, total: total)
             return chunk.lowerBound < index.range.end && chunk.upperBound > index.range.start
         }
-        (self.index, file) = (index, DocumentRead(of: record, cipher, proofs: needed))
+        (self.index, file) = (index, FileChunks(of: record, cipher, proofs: needed))
     }
 
     /// Reads it.
@@ -206,7 +184,7 @@ extension DownloadEngine {
         }
     }
 
-    private func perform(_ check: PartCheck, of token: PartToken) {
+    private func perform(_ check: FileChunks, of token: PartToken) {
         ports.offload.run { [files = ports.files] in
             do throws(LectureError) {
                 let damaged = try files.verify(
@@ -219,7 +197,7 @@ extension DownloadEngine {
         }
     }
 
-    private func read(_ reads: [DocumentRead], of content: ContentID) {
+    private func read(_ reads: [FileChunks], of content: ContentID) {
         ports.offload.run { [files = ports.files, xml = ports.xml] in
             do throws(LectureError) {
                 var texts: [StreamText] = []

@@ -14,7 +14,7 @@ extension ItemWork {
     ) throws {
         for record in records {
             var file = try ResourceWork(restoring: record, under: lease, step)
-            if record.role == .media || record.role == .playlist {
+            if record.role.namesFiles {
                 file.base = try step.store.index.adaptive.base(record.id)
             }
             resources.append(file)

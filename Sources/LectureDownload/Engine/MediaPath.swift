@@ -1,3 +1,4 @@
+import LectureAdaptive
 package import LectureModel
 
 /// The path of a resource below the store; no name ever comes from a server.
@@ -10,8 +11,9 @@ package enum MediaPath {
     /// - Returns: the path relative to the store.
     package static func path(_ record: ResourceRecord) -> String {
         if record.role.isOfStream {
-            let known = streamSuffixes.first { record.name.hasSuffix($0) }
-            return "media/\(record.id.bucket)/\(record.id.value)\(streamMark)\(known ?? ".data")"
+            let suffix = record.name.split(separator: ".").last.map(String.init) ?? ""
+            let isKnown = suffix == "key" || StreamFileName.suffixes.contains(suffix)
+            return "media/\(record.id.bucket)/\(record.id.value)\(streamMark).\(isKnown ? suffix : "data")"
         }
         let shape = record.role == .thumbnail && TileGeometry.isShape(record.name) ? ".\(record.name)" : ""
         return "media/\(record.id.bucket)/\(record.id.value)\(shape)\(suffix(record))"
@@ -35,13 +37,6 @@ package enum MediaPath {
 
     /// In the name of a file of a stream.
     private static let streamMark = ".s"
-    /// What players that read files expect at the end of the names of such files.
-    private static let streamSuffixes = [
-        ".ts", ".m2ts", ".mp4", ".m4s", ".m4a", ".m4v", ".cmfv", ".cmfa", ".cmft", ".aac", ".ac3", ".ec3", ".mp3",
-        ".vtt",
-        ".webvtt", ".ttml", ".key",
-    ]
-
     /// Media of another type than those of ``suffixes``.
     private static let mediaSuffix = ".media"
     private static let suffixes: [(type: String, suffix: String)] = [

@@ -120,7 +120,10 @@ extension ResourceWork {
     /// read of these chunks, as a digest does.
     func check(_ chunks: ChunkSet, total: UInt64, _ step: inout Step<DownloadMachine>) throws {
         let proofs = try step.store.index.resources.chunks(record.id).filter { chunks.contains($0.index) }
-        step.effects.append(.check(token, PartCheck(of: record, total: total, cipher, proofs)))
+        var part = FileChunks(of: record, cipher, proofs: proofs)
+        // By its own name: the final path may hold a foreign file.
+        (part.path, part.total) = (record.path + ".part", total)
+        step.effects.append(.check(token, part))
     }
 
     // MARK: Failures
@@ -159,17 +162,6 @@ extension PartFilePlan.Finish {
             return
         }
         self = due.map { .ifDigestIs($0) } ?? .byItself
-    }
-}
-
-extension PartCheck {
-    /// A check of the part file by its own name: the final path may hold a foreign file.
-    fileprivate init(
-        of record: ResourceRecord, total: UInt64, _ cipher: (any ContentCipher)?, _ proofs: [WrittenChunk]
-    ) {
-        self.init(
-            path: record.path + ".part", resource: record.id, total: total, grid: record.grid, cipher: cipher,
-            proofs: proofs)
     }
 }
 

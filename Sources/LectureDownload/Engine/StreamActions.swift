@@ -9,7 +9,7 @@ import LectureModel
 enum StreamActions {
     /// The largest playlist that is read, in bytes.
     private static let playlistLimit: UInt64 = 64 << 20
-    /// How many files of one stream are fetched at once where the user has not set a number of connections.
+    /// How many files of a lecture's streams are fetched at once where the user has not set a number of connections.
     private static let filesAtOnce = 8
 
     // MARK: In memory
@@ -48,8 +48,9 @@ enum StreamActions {
         else { return false }
         var isAny = false
         for file in try lecture.index.adaptive.kept(version.id) {
-            let length = lecture.step.store.files.status(path: file.path).final
-            if length ?? 0 >= file.fileBytes ?? 0, length != nil { continue }
+            if let length = lecture.step.store.files.status(path: file.path).final, length >= file.fileBytes ?? 0 {
+                continue
+            }
             let chunks = try lecture.index.resources.chunks(file.id).map(\.index)
             try lecture.index.resources.markUncommitted(
                 lecture.item.lease, file.id, chunks: chunks, bytes: file.total ?? 0)
@@ -78,12 +79,12 @@ enum StreamActions {
         else {
             return true
         }
-        var reads: [DocumentRead] = []
+        var reads: [FileChunks] = []
         for playlist in playlists {
             let record = playlist.record
             if let total = record.total, total > playlistLimit {
                 let error = LectureError(.playlistDamaged, cause: "it is longer than \(playlistLimit) bytes")
-                try lecture.end(lecture.item.machine.failed(error))
+                try fail(error, &lecture)
                 return true
             }
             if let error = try lecture.item[playlist.token].findCipher(for: lecture.item.record, lecture.step) {
@@ -91,7 +92,7 @@ enum StreamActions {
                 return true
             }
             reads.append(
-                DocumentRead(
+                FileChunks(
                     of: record, lecture.item[playlist.token].cipher,
                     proofs: try lecture.index.resources.chunks(record.id)))
         }
@@ -108,18 +109,26 @@ enum StreamActions {
         do throws(LectureError) {
             reading = try read(try outcome.get(), lecture)
         } catch {
-            // The next attempt fetches the playlists again, unless files that they have named are kept.
-            return try lecture.end(
-                lecture.item.machine.failed(error), discarding: lecture.item.stream.backlog == nil)
+            return try fail(error, &lecture)
         }
         switch reading {
         case .needs(let requests):
             try lecture.index.adaptive.add(lecture.item.lease, version, requests, now: lecture.now)
-            let present = Set(lecture.item.tokens.map { lecture.item[$0].record.id })
-            let records = try lecture.index.versions.resources(version).filter { !present.contains($0.id) }
-            try lecture.item.take(records, &lecture.shared, lecture.step)
+            try takeOthers(of: version, &lecture)
         case .plan(let plan): try follow(plan, version, &lecture)
         }
+    }
+
+    /// The playlists cannot be used. The next attempt fetches them again, unless files that they have named are kept.
+    private static func fail(_ error: LectureError, _ lecture: inout ItemStep) throws {
+        try lecture.end(lecture.item.machine.failed(error), discarding: lecture.item.stream.backlog == nil)
+    }
+
+    /// Takes the files of a version that are not in memory, but those of streams.
+    private static func takeOthers(of version: VersionID, _ lecture: inout ItemStep) throws {
+        let present = Set(lecture.item.resources.map(\.record.id))
+        let others = try lecture.index.versions.resources(version).filter { !present.contains($0.id) }
+        try lecture.item.take(others, &lecture.shared, lecture.step)
     }
 
     private static func read(_ texts: [StreamText], _ lecture: ItemStep) throws(LectureError) -> StreamReading {
@@ -174,11 +183,8 @@ enum StreamActions {
         let paths = try lecture.index.adaptive.reopenPlaylists(lecture.item.lease, version)
         if !paths.isEmpty { lecture.step.effects.append(.delete(paths, .orphans)) }
         for playlist in lecture.item.resources.playlists { lecture.shared.parts[playlist.token] = nil }
-        lecture.item.resources.removeAll { $0.record.role == .media || $0.record.role == .playlist }
-        let present = Set(lecture.item.resources.map(\.record.id))
-        try lecture.item.take(
-            try lecture.index.versions.resources(version).filter { !present.contains($0.id) }, &lecture.shared,
-            lecture.step)
+        lecture.item.resources.removeAll { $0.record.role.namesFiles }
+        try takeOthers(of: version, &lecture)
         return .renew
     }
 

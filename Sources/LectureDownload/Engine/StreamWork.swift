@@ -121,7 +121,7 @@ struct Backlog: Sendable {
 extension [ResourceWork] {
     /// The playlists, in the order of their positions: that of the source is the first.
     var playlists: [ResourceWork] {
-        filter { $0.record.role == .media || $0.record.role == .playlist }
+        filter { $0.record.role.namesFiles }
             .sorted { $0.record.position < $1.record.position }
     }
 
@@ -145,7 +145,7 @@ extension [ResourceWork] {
 extension ResourceRecord {
     /// Whether it is a playlist that names other files.
     var isPlaylist: Bool {
-        guard role == .media || role == .playlist else { return false }
+        guard role.namesFiles else { return false }
         return mediaType.flatMap { MediaType($0) }?.isPlaylist ?? false
     }
 }

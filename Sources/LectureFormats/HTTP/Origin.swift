@@ -51,6 +51,12 @@ package struct URLParts: Hashable, Sendable {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? ""
     }
 
+    /// Whether it names an HLS playlist or a DASH manifest, whatever media type its server gives it.
+    package var namesPlaylist: Bool {
+        let name = FieldText.lowercased(lastPathPart)
+        return name.hasSuffix(".m3u8") || name.hasSuffix(".mpd")
+    }
+
     private static func cut(_ rest: inout Substring, at separator: UInt8) -> String? {
         guard let index = rest.utf8.firstIndex(of: separator) else { return nil }
         defer { rest = rest[..<index] }

@@ -68,6 +68,7 @@ extension Play {
         guard let shelf else { throw LectureError(.notComplete, detail: key.text) }
         try await shelf.read(name, range: range, charging: charge(isAll: false), receive)
     }
+
     /// The lecture as files that can be jumped in, for players that cannot jump in fragments of MP4.
     ///
     /// - Returns: nil for other media, while the lecture is not complete, and where it cannot be joined: see

@@ -61,7 +61,7 @@ extension LectureManager.Streams {
         let session = try openSession()
         let text = try CurlURL.normalise(url)
         // Servers label playlists carelessly, so the name counts as well as the media type.
-        if case let parts = try URLParts(text), parts.path.hasSuffix(".m3u8") {
+        if case let parts = try URLParts(text), parts.namesPlaylist {
             throw LectureError(.playlistUnsupported, detail: "\(parts.lastPathPart)")
         }
         let probe = SourceProbe(session, clock: clock, configuration: configuration)

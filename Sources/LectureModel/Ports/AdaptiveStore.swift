@@ -89,6 +89,9 @@ extension ResourceRole {
         }
     }
 
+    /// Whether it may be a playlist, which names other files.
+    package var namesFiles: Bool { self == .media || self == .playlist }
+
     /// Whether a lecture fails at once without it. Without a segment the others are still worth fetching.
     package var failsItem: Bool {
         switch self {
