@@ -93,9 +93,7 @@ extension ResourceWork {
     mutating func finalized(_ step: Step<DownloadMachine>) throws -> ResourceMachine.Ruling {
         let ruling = machine.finalized()
         guard ruling != .bug, machine.hasFinalName else { return ruling }
-        record.state = .finalized
-        // All its chunks are committed, and so is everything that was sealed.
-        if record.seal == .open { record.seal = .clean }
+        record.finalize()
         try save(step)
         return ruling
     }
@@ -107,9 +105,8 @@ extension ResourceWork {
     ) throws -> ResourceMachine.Ruling {
         let ruling = machine.finished()
         guard ruling != .bug, machine.hasFinalName else { return ruling }
-        record.state = .finalized
+        record.finalize()
         record.sha256 = sha256
-        if record.seal == .open { record.seal = .clean }
         try step.store.index.resources.markFinished(lease, record, whole, now: step.now)
         chunks.committed(whole.map(\.index))
         return ruling
@@ -144,6 +141,14 @@ extension ResourceWork {
         chunks.book = RangeBook(total: nil, grid: record.grid, committed: [])
         try save(step)
         return ruling
+    }
+}
+
+extension ResourceRecord {
+    /// It has its final name: all its chunks are committed, and so is everything that was sealed.
+    fileprivate mutating func finalize() {
+        state = .finalized
+        if seal == .open { seal = .clean }
     }
 }
 

@@ -1,5 +1,14 @@
 import LectureKit
 
+/// The text of mpv's edit decision lists (edl-mpv.rst).
+enum EditList {
+    /// A text that may have any character.
+    static func quoted(_ text: String) -> String { "%\(text.utf8.count)%\(text)" }
+
+    /// The URL of a list.
+    static func url(_ entries: [String]) -> String { "edl://" + entries.joined(separator: ";") }
+}
+
 /// The windows over the media that a player has open: one file, or the files of a timeline. libmpv opens each of them
 /// when it needs it.
 ///
@@ -31,7 +40,7 @@ final class MediaWindows: Sendable {
     /// What libmpv opens: a URL, or a timeline (edl-mpv.rst). Also of one file: its length is that of the playlist.
     var location: String {
         guard let timeline else { return Self.name }
-        func quoted(_ text: String) -> String { "%\(text.utf8.count)%\(text)" }
+        let quoted = EditList.quoted
         let tracks = timeline.tracks.enumerated().map { number, track in
             var fields: [String] = []
             if !track.language.isEmpty { fields.append("lang=\(quoted(track.language))") }
@@ -42,7 +51,7 @@ final class MediaWindows: Sendable {
             let meta = fields.isEmpty ? [] : [(["!track_meta"] + fields).joined(separator: ",")]
             return (["!new_stream", "!no_chapters"] + meta + parts).joined(separator: ";")
         }
-        return "edl://" + tracks.joined(separator: ";")
+        return EditList.url(tracks)
     }
 
     private static func name(_ track: Int, _ part: Int) -> String { "\(name)/\(track)/\(part)" }

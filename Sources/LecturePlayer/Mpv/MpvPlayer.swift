@@ -142,7 +142,7 @@ import LectureKit
     /// A URL, or several as one timeline (edl-mpv.rst).
     private static func location(_ playlist: PlaylistAddress) -> String {
         guard playlist.urls.count > 1 else { return playlist.urls.first ?? "" }
-        return "edl://" + playlist.urls.map { "%\($0.utf8.count)%\($0)" }.joined(separator: ";")
+        return EditList.url(playlist.urls.map(EditList.quoted))
     }
 
     /// How a playlist is read, beside what is set for all media.
