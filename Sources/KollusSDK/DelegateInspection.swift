@@ -99,10 +99,11 @@ private struct ProgramSymbols {
     func names(beginningWith prefix: String) -> [String] {
         let prefix = Array(prefix.utf8)
         return unsafe names.withUnsafeBytes { names in
+            guard let first = names.baseAddress else { return [] }
             var found: [String] = []
             var start = 0
             while found.count < 1000, start < names.count {
-                let next = unsafe names.baseAddress! + start
+                let next = unsafe first + start
                 let end = unsafe memchr(next, 0, names.count - start)
                 let length = unsafe end.map { unsafe UnsafeRawPointer($0) - next } ?? (names.count - start)
                 if length >= prefix.count, unsafe memcmp(next, prefix, prefix.count) == 0 {
