@@ -30,11 +30,10 @@ extension ItemStep {
         switch item[resource].machine.state {
         case .probing:
             // An optional resource waits for the media's length, so that totals do not jump.
-            if item[resource].record.role != .media, item.media?.machine.isProbing == true { return }
+            if item[resource].record.role != .media, item.isMediaProbing { return }
+            guard item[resource].sinks.isEmpty, !item[resource].attempts.isEarly(boot) else { return }
             if item[resource].record.role.isOfStream, !StreamActions.hasPlace(self) { return }
-            if item[resource].sinks.isEmpty, !item[resource].attempts.isEarly(boot) {
-                _ = try open(resource)
-            }
+            _ = try open(resource)
         case .fetching:
             try openPartIfNeeded(resource)
             if item.isEnding { return }

@@ -46,7 +46,7 @@ struct StreamWork: Sendable {
     /// - Returns: false while the files are not known.
     func knowsLengths(of files: [ResourceWork]) -> Bool {
         isOpen && waiting(besides: files) == 0
-            && files.ofStreams.allSatisfy { $0.record.total != nil || $0.machine.isOver }
+            && files.ofStreams.allSatisfy { files[$0].record.total != nil || files[$0].machine.isOver }
     }
 
     /// Whether files may leave the memory, and others come from the store.
@@ -55,8 +55,8 @@ struct StreamWork: Sendable {
     /// - Returns: false while the files are not known.
     func needsRefill(_ files: [ResourceWork]) -> Bool {
         guard isOpen, let backlog else { return false }
-        if backlog.isEmpty { return files.ofStreams.count { StreamActions.isDone($0) } > Backlog.refill }
-        return files.ofStreams.count { !StreamActions.isDone($0) } < Backlog.refill
+        if backlog.isEmpty { return files.ofStreams.count { StreamActions.isDone(files[$0]) } > Backlog.refill }
+        return files.ofStreams.count { !StreamActions.isDone(files[$0]) } < Backlog.refill
     }
 }
 
@@ -128,11 +128,11 @@ extension [ResourceWork] {
     /// The position after those in memory.
     var nextPosition: Int { (map(\.record.position).max() ?? -1) + 1 }
 
-    /// Those of streams.
-    var ofStreams: some Sequence<ResourceWork> { lazy.filter { $0.record.role.isOfStream } }
+    /// Where those of streams are. Places, since a step asks this often, and a copy of a file is dear.
+    var ofStreams: some Sequence<Int> { indices.lazy.filter { self[$0].record.role.isOfStream } }
 
     /// How many of them have a transfer.
-    var runningOfStreams: Int { ofStreams.count { !$0.sinks.isEmpty } }
+    var runningOfStreams: Int { ofStreams.count { !self[$0].sinks.isEmpty } }
 
     /// Removes those that have nothing more to do.
     mutating func takeFinishedOfStreams() -> [ResourceWork] {

@@ -78,12 +78,15 @@ struct ItemWork: Sendable {
     /// Whether it counts as a job: not while it only waits for a busy server, or for the disk to make its last bytes
     /// durable.
     var usesSlot: Bool { hasTransfers || !(isBlocked || isReceived) }
-    var hasTransfers: Bool { loader.running != nil || resources.contains { !$0.sinks.isEmpty } }
+    var hasTransfers: Bool { loader.running != nil || resources.indices.contains { !resources[$0].sinks.isEmpty } }
     /// Whether all its bytes were received.
     var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) && stream.isDrained }
-    var media: ResourceWork? { resources.first { $0.record.role == .media } }
-    /// Its resources, by name.
-    var tokens: [PartToken] { resources.map(\.token) }
+    var media: ResourceWork? { mediaPlace.map { resources[$0] } }
+    /// Whether its media was not answered yet.
+    var isMediaProbing: Bool { mediaPlace.map { resources[$0].machine.isProbing } ?? false }
+    private var mediaPlace: Int? { resources.indices.first { resources[$0].record.role == .media } }
+    /// Its resources, by name. By places: an adaptive lecture has many, which would each be copied.
+    var tokens: [PartToken] { resources.indices.map { resources[$0].token } }
 
     /// Whether a resource belongs to the version that is being built.
     func has(_ token: PartToken) -> Bool { resources.contains { $0.token == token } }
