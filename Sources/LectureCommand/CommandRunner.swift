@@ -85,13 +85,14 @@ package struct CommandRunner: Sendable {
 /// The commands that need no store.
 enum Documents {
     @Sendable static func help(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
-        if command.flag("man") { return try show(ManualPage.text(), context) }
-        guard CommandTable.spec(at: command.arguments) != nil else {
+        guard let spec = CommandTable.spec(at: command.arguments) else {
             // The parser's own message suggests the nearest word.
             _ = try ArgumentParser.parse(command.arguments)
             throw UsageError("There is no command '\(command.arguments.joined(separator: " "))'.", path: ["help"])
         }
-        return try show(HelpPage.text(path: command.arguments), context)
+        guard command.flag("man") else { return try show(HelpPage.text(path: command.arguments), context) }
+        let page = command.arguments.isEmpty ? ManualPage.text() : ManualPage.text(of: command.arguments, spec)
+        return try show(page, context)
     }
 
     @Sendable static func version(_ command: ParsedCommand, _ context: CommandContext) throws -> ExitStatus {

@@ -31,12 +31,37 @@ import Testing
         }
     }
 
+    @Test func `a command's page names its words, its options and its examples, and a group's its commands`() {
+        for (path, spec) in CommandTable.leaves {
+            let page = ManualPage.text(of: path, spec)
+            #expect(page.contains(".Nm lecturectl-\(path.joined(separator: "-"))\n"))
+            #expect(page.contains("\n.Nm lecturectl Cm \(path.joined(separator: " "))"))
+            for option in spec.visibleOptions { #expect(page.contains("Fl -\(option.long)")) }
+            #expect(page.contains(".Sh EXAMPLES\n") == !spec.examples.isEmpty)
+        }
+        for group in CommandTable.root.subcommands where !group.subcommands.isEmpty {
+            let page = ManualPage.text(of: [group.name], group)
+            for one in group.subcommands { #expect(page.contains(".It Xr lecturectl-\(group.name)-\(one.name) 1\n")) }
+        }
+    }
+
+    @Test func `help --man prints the page of the program, of a group and of a command`() async {
+        let pages = await [run("help", "--man"), run("help", "--man", "store"), run("help", "--man", "store", "backup")]
+        let titles = ["LECTURECTL 1", "LECTURECTL-STORE 1", "LECTURECTL-STORE-BACKUP 1"]
+        for (page, title) in zip(pages, titles) { #expect(page.output.contains("\n.Dt \(title)\n")) }
+        #expect(await run("help", "--man", "prekache").status == .usage)
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/mandoc")))
-    func `mandoc has no complaints about the manual page`() throws {
+    func `mandoc has no complaints about any manual page`() throws {
         let scratch = try ScratchDirectory()
-        let file = try scratch.write("lecturectl.1", ManualPage.text())
-        let result = try BuiltProgram.run(URL(filePath: "/usr/bin/mandoc"), ["-T", "lint", "-W", "style", file])
-        // Whether curl(1) is installed does not matter for the page.
+        let groups = CommandTable.root.subcommands.filter { !$0.subcommands.isEmpty }.map { ([$0.name], $0) }
+        var files = [try scratch.write("lecturectl.1", ManualPage.text())]
+        for (path, spec) in CommandTable.leaves + groups {
+            files.append(try scratch.write("\(ManualPage.name(path)).1", ManualPage.text(of: path, spec)))
+        }
+        let result = try BuiltProgram.run(URL(filePath: "/usr/bin/mandoc"), ["-T", "lint", "-W", "style"] + files)
+        // Whether the pages that they name are installed does not matter.
         let lines = result.outputText.split(separator: "\n").filter { !$0.contains("referenced manual not found") }
         #expect(lines.isEmpty, "\(lines.joined(separator: "\n"))")
     }

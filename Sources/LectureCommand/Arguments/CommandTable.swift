@@ -101,7 +101,7 @@ package enum CommandTable {
     static let help = CommandSpec(
         "help", "explains a command",
         arguments: [ArgumentSpec("COMMAND", "The command's words.", .command, minimum: 0, maximum: 2)],
-        options: [.flag("man", help: "Print the manual page in mdoc.", isHidden: true)],
+        options: [.flag("man", help: "Print the manual page of the program or the command in mdoc.", isHidden: true)],
         examples: [ExampleSpec("lecturectl help store backup", "explain 'store backup'")])
 
     static let version = CommandSpec(

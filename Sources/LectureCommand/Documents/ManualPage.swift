@@ -1,14 +1,12 @@
-/// The manual page lecturectl(1) in mdoc(7).
+/// The manual pages in mdoc(7): lecturectl(1), and one for each command, such as lecturectl-licence-renew(1).
 package enum ManualPage {
-    /// The page.
+    /// The page of the program.
     ///
     /// - Returns: the text, ending in a newline.
     package static func text() -> String {
         let root = CommandTable.root
-        var lines = [
-            ".\\\" Written by 'lecturectl help --man' from the table of commands. Do not edit.",
-            ".Dd \(ProgramVersion.manualDate)", ".Dt LECTURECTL 1", ".Os",
-            ".Sh NAME", ".Nm \(CommandTable.programName)", ".Nd \(escaped(root.summary))",
+        var lines = head([], root.summary)
+        lines += [
             ".Sh SYNOPSIS", ".Nm", ".Op Ar options", ".Ar command", ".Op Ar arguments",
             ".Sh DESCRIPTION",
         ]
@@ -17,7 +15,8 @@ package enum ManualPage {
         lines += options(CommandTable.globalOptions)
         lines.append(".Sh COMMANDS")
         for (path, spec) in CommandTable.leaves { lines += command(path, spec) }
-        lines += environment() + files() + exitStatus() + examples()
+        lines += environment() + files() + exitStatus() + [".Sh EXAMPLES"]
+        lines += examples(root.examples + CommandTable.leaves.flatMap(\.spec.examples))
         lines += [
             ".Sh SEE ALSO", ".Xr curl 1",
             ".Sh STANDARDS", "Ranges and validators follow RFC 9110, HTTP Semantics.",
@@ -25,9 +24,61 @@ package enum ManualPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// The page of a command.
+    ///
+    /// - Parameters:
+    ///   - path: its words.
+    ///   - spec: what it does.
+    /// - Returns: the text, ending in a newline.
+    package static func text(of path: [String], _ spec: CommandSpec) -> String {
+        var lines = head(path, spec.summary)
+        if spec.subcommands.isEmpty {
+            lines += [".Sh SYNOPSIS", synopsis(path, spec, name: CommandTable.programName), ".Sh DESCRIPTION"]
+        } else {
+            lines += [".Sh SYNOPSIS", ".Nm \(CommandTable.programName) Cm \(words(path)) Ar command"]
+            lines.append(".Sh DESCRIPTION")
+        }
+        lines.append(escaped(HelpPage.sentence(spec.summary)))
+        for text in spec.discussion { lines += [".Pp", escaped(text)] }
+        if !spec.subcommands.isEmpty {
+            lines += list(
+                spec.subcommands.map { (".It Xr \(name(path + [$0.name])) 1", HelpPage.sentence($0.summary)) })
+        }
+        lines += arguments(spec) + options(spec.visibleOptions)
+        lines += [".Pp", "Global options, the environment and the exit status are those of", ".Xr lecturectl 1 ."]
+        if !spec.examples.isEmpty { lines += [".Sh EXAMPLES"] + examples(spec.examples) }
+        lines += [".Sh SEE ALSO", ".Xr lecturectl 1"]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What `man` finds the page of a command by.
+    ///
+    /// - Parameter path: its words; none for the program.
+    /// - Returns: `lecturectl-licence-renew`.
+    package static func name(_ path: [String]) -> String { ([CommandTable.programName] + path).joined(separator: "-") }
+
+    private static func head(_ path: [String], _ summary: String) -> [String] {
+        [
+            ".\\\" Written by 'lecturectl help --man' from the table of commands. Do not edit.",
+            ".Dd \(ProgramVersion.manualDate)", ".Dt \(name(path).uppercased()) 1", ".Os",
+            ".Sh NAME", ".Nm \(name(path))", ".Nd \(escaped(summary))",
+        ]
+    }
+
+    private static func words(_ path: [String]) -> String { path.joined(separator: " ") }
+
     private static func command(_ path: [String], _ spec: CommandSpec) -> [String] {
-        let words = path.joined(separator: " ")
-        var synopsis = ".Nm Cm \(words)"
+        var lines = [".Ss \(words(path))", ".Bd -ragged -compact", synopsis(path, spec, name: ""), ".Ed", ".Pp"]
+        lines.append(escaped(HelpPage.sentence(spec.summary)))
+        for text in spec.discussion { lines += [".Pp", escaped(text)] }
+        return lines + arguments(spec) + options(spec.visibleOptions)
+    }
+
+    /// How a command is called.
+    ///
+    /// - Parameter name: of the program, where it is not that of the page.
+    private static func synopsis(_ path: [String], _ spec: CommandSpec, name: String) -> String {
+        var synopsis = ".Nm \(name.isEmpty ? "" : "\(name) ")Cm \(words(path))"
         if !spec.visibleOptions.isEmpty { synopsis += " Oo Ar options Oc" }
         var arguments = spec.arguments.map { argument in
             let row = "Ar \(argument.name)\(argument.maximum == 1 ? "" : " ...")"
@@ -35,12 +86,12 @@ package enum ManualPage {
         }.joined(separator: " ")
         if let flag = spec.flagInsteadOfArguments { arguments += " | Fl -\(flag)" }
         if !arguments.isEmpty { synopsis += " \(arguments)" }
-        var lines = [".Ss \(words)", ".Bd -ragged -compact", synopsis, ".Ed", ".Pp"]
-        lines.append(escaped(HelpPage.sentence(spec.summary)))
-        for text in spec.discussion { lines += [".Pp", escaped(text)] }
+        return synopsis
+    }
+
+    private static func arguments(_ spec: CommandSpec) -> [String] {
         let items = spec.arguments.map { (".It Ar \($0.name)", $0.help) }
-        if !items.isEmpty { lines += list(items) }
-        return lines + options(spec.visibleOptions)
+        return items.isEmpty ? [] : list(items)
     }
 
     private static func options(_ options: [OptionSpec]) -> [String] {
@@ -94,10 +145,9 @@ package enum ManualPage {
         return [".Sh EXIT STATUS"] + list(items) + [".Pp", escaped(text)]
     }
 
-    private static func examples() -> [String] {
-        var lines = [".Sh EXAMPLES"]
-        let all = CommandTable.root.examples + CommandTable.leaves.flatMap(\.spec.examples)
-        for (position, example) in all.enumerated() {
+    private static func examples(_ examples: [ExampleSpec]) -> [String] {
+        var lines: [String] = []
+        for (position, example) in examples.enumerated() {
             if position > 0 { lines.append(".Pp") }
             lines.append("\(escaped(HelpPage.sentence(example.meaning).dropLast() + ":"))")
             lines.append(".Dl \(escapedWord(example.line))")
