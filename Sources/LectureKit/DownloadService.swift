@@ -1,4 +1,5 @@
 import Dispatch
+import LectureCrypto
 import LectureDownload
 import LectureEngine
 import LectureFiles
@@ -48,8 +49,8 @@ final class DownloadService: LoopService, @unchecked Sendable {
         let (session, inbox): (StoreSession, Inbox<EngineEvent>) = (host.session, host.inbox())
         run = try index.owners.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
         let ports = DownloadEngine.Ports(
-            transport: session.transport, files: files, digests: digests, xml: LibXMLReader(), clock: host.clock,
-            offload: DispatchOffload(inbox: inbox),
+            transport: session.transport, files: files, digests: digests, xml: LibXMLReader(),
+            blocks: OpenSSLBlocks(), clock: host.clock, offload: DispatchOffload(inbox: inbox),
             resolver: ClosureResolver(resolve: configuration.resolver, inbox: inbox),
             licensing: licensing, seals: seals)
         engine = DownloadEngine(

@@ -27,7 +27,9 @@ extension LectureError.Code {
     public static let segmentsMissing = Self(
         -20274, "segments_missing", "the server does not have all segments of the lecture",
         "Run the command again later; 'lecturectl precache --allow-gaps URL' keeps the lecture without them.",
-        reason: "Everything else is kept. The named segments were refused each time they were requested.")
+        reason:
+            "Everything else is kept. The named segments were refused each time they were requested, or are not what "
+            + "their key encrypts.")
     /// A key that is none.
     public static let streamKey = Self(
         -20275, "stream_key", "a key of the lecture is not usable",

@@ -80,18 +80,66 @@ package struct AdaptiveRows: AdaptiveStore {
                 "SELECT file_path FROM resource WHERE \(others) AND file_path <> ''", version
             ) { $0.text(0) }
             try connection.execute("DELETE FROM resource WHERE \(others)", version)
-            let source = "version_id = ? AND role = \(sql: ResourceRole.media)"
-            try connection.execute(
-                "DELETE FROM chunk WHERE resource_id IN (SELECT id FROM resource WHERE \(source))", version)
-            try connection.execute(
-                """
-                UPDATE resource SET state = \(sql: ResourceRecord.State.absent), total_bytes = NULL, chunk_count = 0,
-                    proven_count = 0, proven_bytes = 0, sha256 = NULL, etag = NULL, last_modified = NULL,
-                    seal = \(sql: SealState.plain)
-                WHERE \(source)
-                """, version)
+            let source: ResourceID? = try connection.first(
+                "SELECT id FROM resource WHERE version_id = ? AND role = \(sql: ResourceRole.media)", version
+            ) { $0.id(0) }
+            if let source { try startOver(source, chunks: 0) }
             try store.contents.recount(lease.content)
             return paths
+        }
+    }
+
+    /// Nothing is there of a file.
+    ///
+    /// - Parameters:
+    ///   - resource: its row.
+    ///   - chunks: as how many it counts until its length is known.
+    /// - Throws: what the database throws.
+    private func startOver(_ resource: ResourceID, chunks: Int) throws {
+        try connection.execute("DELETE FROM chunk WHERE resource_id = ?", resource)
+        try connection.execute(
+            """
+            UPDATE resource SET state = \(sql: ResourceRecord.State.absent), total_bytes = NULL, chunk_count = ?,
+                proven_count = 0, proven_bytes = 0, sha256 = NULL, etag = NULL, last_modified = NULL,
+                seal = \(sql: SealState.plain)
+            WHERE id = ?
+            """, chunks, resource)
+    }
+
+    // MARK: Encrypted files
+
+    /// The playlists that name keys.
+    package func encryptedPlaylists(_ version: VersionID) throws -> [String] {
+        try connection.query(
+            "SELECT text FROM playlist WHERE version_id = ? AND instr(text, '#EXT-X-KEY:') > 0 ORDER BY position",
+            version
+        ) { $0.text(0) }
+    }
+
+    /// The file of the streams that has a name.
+    package func file(_ version: VersionID, named name: String) throws -> ResourceRecord? {
+        try connection.fileOfStreams(version, name)
+    }
+
+    /// The positions of segments and initialisation sections in a state.
+    package func positions(_ version: VersionID, in state: ResourceRecord.State) throws -> [Int] {
+        try connection.query(
+            """
+            SELECT position FROM resource INDEXED BY resource_version
+            WHERE version_id = ? AND role IN \(sql: [ResourceRole.segment, .initialisation]) AND state = ?
+            ORDER BY position
+            """, version, state.rawValue
+        ) { $0.int(0) }
+    }
+
+    /// Has files downloaded again from their beginning.
+    package func refetch(_ lease: ContentLease, _ version: VersionID, named names: Set<String>) throws {
+        try connection.atomically {
+            try connection.requireLease(lease)
+            for name in names.sorted() {
+                if let file = try connection.fileOfStreams(version, name) { try startOver(file.id, chunks: 1) }
+            }
+            try store.contents.recount(lease.content)
         }
     }
 
@@ -206,6 +254,18 @@ package struct AdaptiveRows: AdaptiveStore {
 }
 
 extension Connection {
+    /// The file of a version's streams that has a name, found by the position in it.
+    func fileOfStreams(_ version: VersionID, _ name: String) throws -> ResourceRecord? {
+        guard let position = Int(name.prefix { $0 != "." }) else { return nil }
+        let rows: [ResourceID] = try query(
+            """
+            SELECT id FROM resource INDEXED BY resource_version
+            WHERE version_id = ? AND role IN \(sql: ResourceRole.ofStreams) AND position = ? AND name = ?
+            """, version, position, name
+        ) { $0.id(0) }
+        return try rows.first.flatMap { try resource($0) }
+    }
+
     /// The finished files of a version's streams, in the order of play.
     func keptOfStreams(_ version: VersionID) throws -> [ResourceRecord] {
         try resources(of: version).filter { $0.role.isOfStream && $0.state == .finalized }

@@ -117,16 +117,7 @@ package struct StreamQueries {
     /// - Returns: nil when it has none with this name.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package func streamFile(_ version: VersionID, _ name: String) throws -> ResourceRecord? {
-        guard let position = Int(name.prefix { $0 != "." }) else { return nil }
-        return try store.consistently {
-            let rows: [ResourceID] = try connection.query(
-                """
-                SELECT id FROM resource INDEXED BY resource_version
-                WHERE version_id = ? AND role IN \(sql: ResourceRole.ofStreams) AND position = ? AND name = ?
-                """, version, position, name
-            ) { $0.id(0) }
-            return try rows.first.flatMap { try connection.resource($0) }
-        }
+        try store.consistently { try connection.fileOfStreams(version, name) }
     }
 
     /// The files of a version's streams that are there, in the order of play.

@@ -62,6 +62,12 @@ import Testing
         Scene("a short key", .streamKey, playlist: media(key: key)) { visit in
             isKey(visit) ? .answer(Answer(200, text: "123456789012345")) : .answer(segment())
         },
+        Scene("segments that their key does not decrypt", .segmentsMissing, playlist: media(key: key)) { visit in
+            isKey(visit) ? .answer(Answer(200, text: "1234567890123456")) : .answer(segment())
+        },
+        Scene("encrypted segments that are no whole blocks", .segmentsMissing, playlist: media(key: key)) { visit in
+            isKey(visit) ? .answer(Answer(200, text: "1234567890123456")) : .answer(segment(401))
+        },
         Scene("a page for a key", .notMedia, playlist: media(key: key)) { visit in
             isKey(visit) ? .answer(Answer(200, text: signIn, type: "text/html")) : .answer(segment())
         },

@@ -64,6 +64,49 @@ struct AdaptiveCommandNetTests {
         #expect(part.status == 64 && part.errorText.contains("lecturectl export"), "\(part.errorText)")
     }
 
+    /// A file of the encrypted stream, what the server has in its place, and how the failure begins.
+    private static let wrong: [(String, String, @Sendable (Data, TestStreams) throws -> Data)] = [
+        (
+            "main2.ts", "1 of 6: 4.ts (its key does not decrypt its end)",
+            { _, streams in
+                let clear = try Data(contentsOf: URL(filePath: streams.directory.file("ts/main2.ts")))
+                return Data(try SegmentEncryption.encrypted(Array(clear), key: Array("another key here".utf8)))
+            }
+        ),
+        ("main2.ts", "1 of 6: 4.ts (its key does not decrypt its end)", { bytes, _ in bytes.dropLast(1600) }),
+        ("main2.ts", "1 of 6: 4.ts (its length is no multiple of 16 bytes)", { bytes, _ in bytes.dropLast(1601) }),
+        (
+            "k.bin", "5 of 6: 2.ts (its key does not decrypt its end), 3.ts (its key",
+            { _, _ in Data("another key here".utf8) }
+        ),
+    ]
+
+    @Test(arguments: wrong.indices) func `what ffmpeg encrypted is complete when each segment can be decrypted`(
+        place: Int
+    ) async throws {
+        let (file, cause, change) = Self.wrong[place]
+        let home = try await Home(.ts)
+        let (name, files) = ("aes-wrong-\(place)", FileManager.default)
+        try files.copyItem(atPath: home.streams.directory.file("aes"), toPath: home.streams.directory.file(name))
+        let url = URL(filePath: home.streams.directory.file("\(name)/\(file)"))
+        let right = try Data(contentsOf: url)
+        try change(right, home.streams).write(to: url)
+        // ffmpeg has written the address of the key as the other directory's.
+        let playlist = URL(filePath: home.streams.directory.file("\(name)/main.m3u8"))
+        let words = ["precache", "--progress", "none", "--key", name, "\(home.origin.http)/\(name)/main.m3u8"]
+        #expect(try String(contentsOf: playlist, encoding: .utf8).contains("URI=\"k.bin\""))
+        let failed = try await home.start(words).ending()
+        #expect(failed.status == 1 && failed.errorText.contains(cause), "\(failed.status): \(failed.errorText)")
+        let why = try await home("why", name)
+        #expect(why.text.contains(cause) && why.text.contains("does not have all segments"), "\(why.text)")
+        #expect(try await home("cat", name).status != 0)
+        try right.write(to: url)
+        let mended = try await home.start(words).ending()
+        #expect(mended.status == 0, "\(mended.errorText)")
+        #expect(try await home("cat", name).output == home("cat", "ts").output)
+        #expect(try await home("verify", name).status == 0)
+    }
+
     @Test func `the path is a playlist that others play, and goes with the lecture`() async throws {
         let home = try await Home(.ts, .audio, .aes)
         for kind in [TestStreams.Kind.ts, .audio] {

@@ -12,16 +12,6 @@ struct SegmentDecryptorTests {
         try #require(Hexadecimal.bytes(hexadecimal.filter { $0 != " " }))
     }
 
-    /// What the `openssl` program makes of bytes.
-    private static func encrypted(_ clear: [UInt8], key: [UInt8], vector: [UInt8]) async throws -> [UInt8] {
-        let directory = try TemporaryDirectory()
-        let file = try directory.write(String(decoding: clear, as: UTF8.self), to: "clear")
-        let words = ["enc", "-aes-128-cbc", "-K", Hexadecimal.text(key), "-iv", Hexadecimal.text(vector), "-in", file]
-        let ending = try await ChildProcess.run(try Places.command("openssl"), words)
-        try #require(ending.status == 0, "\(ending.errorText)")
-        return Array(ending.output)
-    }
-
     /// Decrypts in pieces of these lengths, over and over.
     private static func decrypted(
         _ cipher: [UInt8], key: [UInt8], vector: [UInt8], pieces: [Int] = [.max]
@@ -49,19 +39,19 @@ struct SegmentDecryptorTests {
     }
 
     @Test(arguments: [0, 1, 15, 16, 17, 4096, 100_000])
-    func `what openssl encrypts is decrypted in pieces of any size`(count: Int) async throws {
+    func `what openssl encrypts is decrypted in pieces of any size`(count: Int) throws {
         let (key, vector) = (Array("0123456789abcdef".utf8), [UInt8](repeating: 7, count: 16))
         let clear = (0..<count).map { UInt8(0x20 + $0 * 7 % 90) }
-        let cipher = try await Self.encrypted(clear, key: key, vector: vector)
+        let cipher = try SegmentEncryption.encrypted(clear, key: key, vector: vector)
         #expect(cipher.count == (count / 16 + 1) * 16, "there is always padding")
         for pieces in [[.max], [1], [15, 17], [16], [5000, 3]] {
             #expect(try Self.decrypted(cipher, key: key, vector: vector, pieces: pieces) == clear, "\(pieces)")
         }
     }
 
-    @Test func `another key, a cut segment and lengths that are none are refused`() async throws {
+    @Test func `another key, a cut segment and lengths that are none are refused`() throws {
         let (key, vector) = (Array("0123456789abcdef".utf8), [UInt8](repeating: 7, count: 16))
-        let cipher = try await Self.encrypted(
+        let cipher = try SegmentEncryption.encrypted(
             Array("a segment that is longer than a block".utf8), key: key, vector: vector)
         var others = 0
         for number in 0..<32 {
@@ -80,6 +70,33 @@ struct SegmentDecryptorTests {
             #expect(throws: LectureError(.streamKey)) {
                 try SegmentDecryptor(key: try Self.secret(key), vector: vector)
             }
+        }
+    }
+
+    @Test func `single blocks are those of the vectors of NIST, and their key is cleared`() throws {
+        // NIST SP 800-38A, section F.2.2: CBC-AES128.Decrypt.
+        let key = try Self.bytes("2b7e151628aed2a6abf7158809cf4f3c")
+        let texts = try [
+            "000102030405060708090a0b0c0d0e0f", "7649abac8119b246cee98e9b12e9197d", "5086cb9b507219ee95db113a917678b2",
+            "73bed6b8e3c1743b7116e69e22229516", "3ff1caa1681fac09120eca307586e1a7",
+        ].map(Self.bytes)
+        let clear = try [
+            "6bc1bee22e409f96e93d7e117393172a", "ae2d8a571e03ac9c9eb76fac45af8e51", "30c81c46a35ce411e5fbc1191a0a52ef",
+            "f69f2445df4f9b17ad2b417be66c3710",
+        ].map(Self.bytes)
+        var secret = key
+        let blocks = zip(texts, texts.dropFirst()).map { ChainedBlock($1, after: $0) }
+        #expect(try OpenSSLBlocks().decrypted(blocks.reversed(), clearing: &secret) == clear.reversed())
+        #expect(secret == [UInt8](repeating: 0, count: 16))
+        for (length, vector, code) in [
+            (15, 16, LectureError.Code.streamKey), (17, 16, .streamKey), (16, 15, .parameter),
+        ] {
+            var secret = [UInt8](repeating: 7, count: length)
+            let block = ChainedBlock(texts[1], after: [UInt8](repeating: 0, count: vector))
+            let error = #expect(throws: LectureError.self) {
+                try OpenSSLBlocks().decrypted([block], clearing: &secret)
+            }
+            #expect(error?.code == code && secret.allSatisfy { $0 == 0 })
         }
     }
 }

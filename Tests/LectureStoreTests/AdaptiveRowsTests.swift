@@ -464,3 +464,68 @@ import Testing
         }
     }
 }
+
+// MARK: Files of encrypted lectures
+
+extension AdaptiveRowsTests {
+    /// The second and further positions, as the playlists name them: two files are there before those of the streams.
+    private static let named: [(role: ResourceRole, name: String)] = [
+        (.key, "2.key"), (.initialisation, "3.mp4"), (.segment, "4.m4s"), (.key, "5.key"), (.segment, "6.m4s"),
+    ]
+
+    @Test func `files are found by their names, and by their states in the order of play`() throws {
+        try StoreFixture.with { store in
+            let (lease, version) = try Self.began(store)
+            let rows = store.index.adaptive
+            try rows.add(lease, version, Self.requests(Self.named), now: store.now)
+            for (role, name) in Self.named { #expect(try rows.file(version, named: name)?.role == role, "\(name)") }
+            for name in ["4.ts", "", "key", "1.m3u8", "0.key", "99.ts"] {
+                #expect(try rows.file(version, named: name) == nil, "\(name)")
+            }
+            for (name, state) in [
+                ("2.key", .finalized), ("3.mp4", .finalized), ("4.m4s", .failed), ("6.m4s", .finalized),
+            ]
+                as [(String, ResourceRecord.State)]
+            {
+                try Self.set(store, lease, version, name, state)
+            }
+            #expect(try rows.positions(version, in: .finalized) == [3, 6], "keys are none of them")
+            #expect(try rows.positions(version, in: .failed) == [4])
+            #expect(try rows.positions(version, in: .absent).isEmpty)
+        }
+    }
+
+    @Test func `a file that is fetched again has neither chunks nor a length, and keeps its place`() throws {
+        try StoreFixture.with { store in
+            let (lease, version) = try Self.began(store)
+            let rows = store.index.adaptive
+            try rows.add(lease, version, Self.requests(Self.named), now: store.now)
+            for name in ["2.key", "5.key", "6.m4s"] { try Self.set(store, lease, version, name, .finalized, total: 16) }
+            let before = try #require(try rows.file(version, named: "2.key"))
+            try rows.refetch(lease, version, named: ["2.key", "7.key"])
+            let after = try #require(try rows.file(version, named: "2.key"))
+            #expect(after.state == .absent && after.total == nil && after.id == before.id && after.expectedBytes == 16)
+            #expect(try store.index.resources.chunks(after.id).isEmpty)
+            #expect(try Self.names(store, version).first == "2.key")
+            #expect(try rows.kept(version).map(\.name) == ["5.key", "6.m4s"])
+            let content = try store.item(lease.content).content
+            #expect(content.committedBytes == 32 && content.totalChunks == 5)
+            let other = ContentLease(content: lease.content, fence: lease.fence + 1)
+            let error = #expect(throws: LectureError.self) { try rows.refetch(other, version, named: ["5.key"]) }
+            #expect(error?.code == .leaseLost)
+        }
+    }
+
+    @Test func `only playlists that name keys are read for them`() throws {
+        try StoreFixture.with { store in
+            let (lease, version) = try Self.began(store)
+            let texts = [
+                "#EXTM3U\n", "#EXTM3U\n#EXT-X-KEY:METHOD=NONE\n", "#EXTM3U\n", "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128\n",
+            ]
+            try store.index.adaptive.setPlaylists(lease, version, texts)
+            #expect(try store.index.adaptive.encryptedPlaylists(version) == [texts[1], texts[3]])
+            try store.index.adaptive.setPlaylists(lease, version, [texts[0]])
+            #expect(try store.index.adaptive.encryptedPlaylists(version).isEmpty)
+        }
+    }
+}

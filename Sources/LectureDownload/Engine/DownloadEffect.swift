@@ -14,6 +14,8 @@ package enum DownloadEffect: Sendable, Equatable {
     case part(PartHandle, PartCommand)
     /// Checks chunks of a part file against their proofs; ``EngineEvent/checked(_:damaged:_:)`` follows.
     case check(PartToken, FileChunks)
+    /// Reads the ends of an encrypted part file; ``EngineEvent/inspected(_:_:)`` follows.
+    case inspect(PartToken, SegmentRead)
     /// Reads whole files that have their final names; ``EngineEvent/documentsRead(_:_:)`` follows.
     case readDocuments(ContentID, [FileChunks])
     /// Reads the segment indexes in files that have their final names; ``EngineEvent/indexesRead(_:_:_:)`` follows.
@@ -76,16 +78,34 @@ package struct FileChunks: Sendable, Equatable {
     /// - Parameter files: the disk.
     /// - Returns: their bytes.
     /// - Throws: ``LectureError`` with `damaged` for bytes that do not match their proof, or that of the disk.
-    fileprivate func bytes(from files: any PartFiles) throws(LectureError) -> [UInt8] {
+    func bytes(from files: any PartFiles) throws(LectureError) -> [UInt8] {
+        // Not copied: it may be a key.
+        if proofs.count == 1 { return try bytes(of: proofs[0], from: files) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(proofs.reduce(0) { $0 + grid.range(of: $1.index, total: total).count })
-        for proof in proofs {
-            let chunk = try files.read(
-                path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
-            guard let chunk else { throw LectureError(.damaged, detail: path) }
-            bytes += chunk
-        }
+        for proof in proofs { bytes += try self.bytes(of: proof, from: files) }
         return bytes
+    }
+
+    /// Reads one of them.
+    ///
+    /// - Parameters:
+    ///   - chunk: its index.
+    ///   - files: the disk.
+    /// - Returns: its bytes.
+    /// - Throws: as ``bytes(from:)``.
+    func bytes(of chunk: Int, from files: any PartFiles) throws(LectureError) -> [UInt8] {
+        guard let proof = proofs.first(where: { $0.index == chunk }) else {
+            throw LectureError(.damaged, detail: path)
+        }
+        return try bytes(of: proof, from: files)
+    }
+
+    private func bytes(of proof: WrittenChunk, from files: any PartFiles) throws(LectureError) -> [UInt8] {
+        let chunk = try files.read(
+            path: path, resource: resource, total: total, grid: grid, cipher: cipher, proof: proof)
+        guard let chunk else { throw LectureError(.damaged, detail: path) }
+        return chunk
     }
 }
 
@@ -140,6 +160,7 @@ extension DownloadEffect: CustomStringConvertible {
         case .transfer(let effect): effect.description
         case .part(let part, let command): "part \(part.token.value): \(command)"
         case .check(let token, let check): "part \(token.value): check \(check.proofs.count) chunks"
+        case .inspect(let token, let read): "part \(token.value): inspect \(read.ends.count) ends"
         case .readDocuments(let content, let reads): "read \(reads.count) playlists of \(content.value)"
         case .readIndexes(let content, _, let reads): "read \(reads.count) segment indexes of \(content.value)"
         case .requestGrant(let content, _): "request the grant of \(content.value)"
@@ -173,6 +194,7 @@ extension DownloadEngine {
         case .transfer(let effect): ports.transport.perform(effect)
         case .part(let part, let command): part.file.perform(command)
         case .check(let token, let check): perform(check, of: token)
+        case .inspect(let token, let read): inspect(read, of: token)
         case .readDocuments(let content, let reads): read(reads, of: content)
         case .readIndexes(let content, let version, let reads): read(reads, of: content, version)
         case .requestGrant(let content, let key): ports.licensing.requestGrant(content, key: key)

@@ -20,6 +20,8 @@ package final class DownloadEngine {
         package var digests: any DigestMaker
         /// Reads the manifests of adaptive lectures.
         package var xml: any XMLReading
+        /// Decrypts the ends of their encrypted segments.
+        package var blocks: any BlockDecrypting
         /// The local time of the timetable.
         package var clock: any LectureClock
         /// Runs blocking work away from the engine.
@@ -34,13 +36,14 @@ package final class DownloadEngine {
         /// Collects the ports.
         package init(
             transport: any Transport, files: any PartFiles, digests: any DigestMaker, xml: any XMLReading,
-            clock: any LectureClock, offload: any WorkOffload, resolver: any URLResolver,
-            licensing: any DownloadLicensing, seals: any ContentSealing
+            blocks: any BlockDecrypting, clock: any LectureClock, offload: any WorkOffload,
+            resolver: any URLResolver, licensing: any DownloadLicensing, seals: any ContentSealing
         ) {
             self.transport = transport
             self.files = files
             self.digests = digests
             self.xml = xml
+            self.blocks = blocks
             self.clock = clock
             self.offload = offload
             self.resolver = resolver

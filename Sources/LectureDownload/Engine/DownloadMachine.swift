@@ -92,6 +92,9 @@ package struct DownloadMachine: StateMachine {
         case .checked(let token, let damaged, let error):
             guard let place = shared.parts[token] else { return }
             try withFile(token, of: place, &step) { try $0.checked(damaged, error) }
+        case .inspected(let token, let outcome):
+            guard let place = shared.parts[token] else { return }
+            try withFile(token, of: place, &step) { try $0.inspected(outcome) }
         case .listed(let paths): shared.files.orphans.listed(paths)
         case .deleted(let purpose, let error): try shared.files.deletionEnded(purpose, error, &step)
         case .published(let content, let path, let outcome):
@@ -115,9 +118,8 @@ package struct DownloadMachine: StateMachine {
             shared.configure(settings)
             rate.forget()
         case .publish(let content): shared.files.wanted.insert(content)
-        case .head, .recognised, .ended, .part, .checked, .documentsRead, .indexesRead, .listed, .deleted, .published,
-            .resolved,
-            .granted:
+        case .head, .recognised, .ended, .part, .checked, .inspected, .documentsRead, .indexesRead, .listed, .deleted,
+            .published, .resolved, .granted:
             break
         }
     }
@@ -189,8 +191,8 @@ package struct DownloadMachine: StateMachine {
             switch event {
             case .ended(let id, let report): _ = shared.ended(id, report, at: boot)
             case .part(let token, .closed): shared.parts[token] = nil
-            case .head, .recognised, .part, .checked, .documentsRead, .indexesRead, .listed, .deleted, .published,
-                .resolved, .granted:
+            case .head, .recognised, .part, .checked, .inspected, .documentsRead, .indexesRead, .listed, .deleted,
+                .published, .resolved, .granted:
                 break
             case .targetsChanged, .configured, .publish: accept(event)
             }

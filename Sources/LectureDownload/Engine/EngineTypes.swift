@@ -90,6 +90,8 @@ package enum EngineEvent: Sendable {
     case part(PartToken, PartFileEvent)
     /// Chunks of a part file were checked against their proofs.
     case checked(PartToken, damaged: [Int], LectureError?)
+    /// The ends of an encrypted file were read, or could not be.
+    case inspected(PartToken, SegmentOutcome)
     /// The playlists of a lecture were read from the disk, in the order of the request, or could not be.
     case documentsRead(ContentID, Result<[StreamText], LectureError>)
     /// The segment indexes of a version were read from its files, as far as they could be, by the names of the files.

@@ -47,7 +47,7 @@ extension ItemStep {
             {
                 guard try open(resource) else { break }
             }
-        case .digesting, .checking, .finalizing, .finalized, .failed:
+        case .digesting, .checking, .inspecting, .finalizing, .finalized, .failed:
             return
         }
     }

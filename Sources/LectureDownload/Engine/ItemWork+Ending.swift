@@ -139,7 +139,7 @@ extension ItemWork {
     ) throws {
         self.version = version
         (resources, stream) = ([], StreamWork())
-        try take(records, &shared, step)
+        try StreamActions.take(records, into: &self, &shared, step)
         if media?.record.isPlaylist == true, try step.store.index.adaptive.hasPlaylists(version) {
             try StreamActions.open(&self, version, step)
         }

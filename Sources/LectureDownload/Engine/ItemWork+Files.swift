@@ -13,7 +13,9 @@ extension ItemWork {
         }
         let found = try self[resource].restorePieces(shared.settings, &step)
         shared.statistics.bytesReused += reuse.found(found)
-        if try self[resource].openPart(shared.settings, &step) == .bug { try endForBug(&shared, &step) }
+        let isEncrypted = SegmentActions.mustInspect(resource, of: self, shared.settings)
+        let ruling = try self[resource].openPart(shared.settings, isEncrypted: isEncrypted, &step)
+        if ruling == .bug { try endForBug(&shared, &step) }
     }
 
     /// Carries out what the machine of a file decided.
@@ -25,6 +27,7 @@ extension ItemWork {
         case .nothing: return
         case .digest(let total): self[resource].command(.digest(total: total), &step)
         case .check(let chunks, let total): try self[resource].check(chunks, total: total, &step)
+        case .inspect: try SegmentActions.inspect(resource, of: &self, &shared, &step)
         case .finalize(let total): self[resource].command(.finalize(total: total), &step)
         case .fetchAgain(let chunks):
             try self[resource].lost(chunks, step)
@@ -45,7 +48,8 @@ extension ItemWork {
     mutating func wholeIsCommitted(
         _ resource: PartToken, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws {
-        let ruling = self[resource].allCommitted()
+        let isEncrypted = SegmentActions.mustInspect(resource, of: self, shared.settings)
+        let ruling = self[resource].allCommitted(isEncrypted: isEncrypted)
         guard ruling != .nothing else { return }
         if self[resource].record.role == .media, !self[resource].record.isPlaylist {
             try apply(machine.allCommitted(), &shared, &step)

@@ -11,8 +11,10 @@ package import LectureModel
 ///                            └──────── checking ◀──────────────────────┘  │
 ///                                 │      │ intact                          │
 ///                   all committed │      ▼                                 │
-///                                 └─▶ finalizing ◀─────────────────────────┘
-///                                        │ has its final name
+///                                 ├─▶ finalizing ◀─────────────────────────┤
+///                                 │      ▲ ends as it should               │
+///                                 └─▶ inspecting ◀─────────────────────────┘ the same, of an encrypted segment
+///                                        │ (finalizing) has its final name
 ///                                        ▼
 ///     every state but finalized         finalized ◀── finished ── fetching (a small file finishes by itself)
 ///        └── failed ──▶ failed          (an optional file fails alone)
@@ -27,9 +29,10 @@ package import LectureModel
 /// | its path and its chunks are fixed | ``planned()`` | probing | |
 /// | the part file is asked to open | ``opens()`` | fetching, with an unopened part file | |
 /// | the part file is open | ``opened()`` | every state with an opening part file | a closing or closed one |
-/// | every chunk is committed | ``allCommitted(total:needsDigest:)`` | fetching | later states |
-/// | the digest is computed | ``digested(matches:)`` | digesting | failed |
-/// | the chunks were compared with their proofs | ``checked(damaged:)`` | checking | failed |
+/// | every chunk is committed | ``allCommitted(total:needsDigest:isEncrypted:)`` | fetching | later states |
+/// | the digest is computed | ``digested(matches:isEncrypted:)`` | digesting | failed |
+/// | the chunks were compared with their proofs | ``checked(damaged:isEncrypted:)`` | checking | failed |
+/// | it ends as encrypted segments do | ``inspected()`` | inspecting | failed |
 /// | it has its final name | ``finalized()`` | finalizing | failed |
 /// | it has finished by itself | ``finished()`` | fetching, with an opened part file that is new | failed |
 /// | it cannot be downloaded | ``failed()`` | every state but finalized | failed |
@@ -80,6 +83,8 @@ package struct ResourceMachine: Sendable, Equatable {
         case digesting(OpenedPart, total: UInt64, unchecked: ChunkSet)
         /// Chunks of an earlier opening are compared with their proofs.
         case checking(OpenedPart, total: UInt64, CheckReason)
+        /// Its end is decrypted, to see whether it is whole.
+        case inspecting(OpenedPart, total: UInt64)
         /// It is being moved to its final name.
         case finalizing(OpenedPart)
         /// It has its final name.
@@ -96,6 +101,8 @@ package struct ResourceMachine: Sendable, Equatable {
         case digest(total: UInt64)
         /// Have these chunks compared with their proofs.
         case check(ChunkSet, total: UInt64)
+        /// Have the end of an encrypted segment inspected.
+        case inspect(total: UInt64)
         /// Have it moved to its final name.
         case finalize(total: UInt64)
         /// Fetch these chunks again.
@@ -140,11 +147,14 @@ package struct ResourceMachine: Sendable, Equatable {
     /// Whether chunks of it are compared with their proofs.
     package var isChecking: Bool { if case .checking = state { true } else { false } }
 
+    /// Whether its end is inspected.
+    package var isInspecting: Bool { if case .inspecting = state { true } else { false } }
+
     /// Whether its work is over, well or not.
     package var isOver: Bool {
         switch state {
         case .finalized, .failed: true
-        case .probing, .fetching, .digesting, .checking, .finalizing: false
+        case .probing, .fetching, .digesting, .checking, .inspecting, .finalizing: false
         }
     }
 
@@ -157,7 +167,7 @@ package struct ResourceMachine: Sendable, Equatable {
     /// - Returns: false while the bytes may prove wrong.
     package func isReceived(hasAllBytes: Bool) -> Bool {
         switch state {
-        case .probing, .digesting, .checking: false
+        case .probing, .digesting, .checking, .inspecting: false
         case .fetching: hasAllBytes
         case .finalizing, .finalized, .failed: true
         }
@@ -168,7 +178,8 @@ package struct ResourceMachine: Sendable, Equatable {
         switch state {
         case .probing: .unopened
         case .fetching(let part, _), .finalized(let part), .failed(let part): part
-        case .digesting(let part, _, _), .checking(let part, _, _), .finalizing(let part): .opened(part)
+        case .digesting(let part, _, _), .checking(let part, _, _), .inspecting(let part, _), .finalizing(let part):
+            .opened(part)
         }
     }
 
@@ -195,7 +206,7 @@ package struct ResourceMachine: Sendable, Equatable {
     package var isClosedClean: Bool {
         switch state {
         case .fetching(let part, _): part == .opened(.closed(isClean: true))
-        case .digesting(let part, _, _), .checking(let part, _, _), .finalizing(let part):
+        case .digesting(let part, _, _), .checking(let part, _, _), .inspecting(let part, _), .finalizing(let part):
             part == .closed(isClean: true)
         case .probing, .finalized, .failed: false
         }
@@ -215,61 +226,67 @@ package struct ResourceMachine: Sendable, Equatable {
     /// - Parameters:
     ///   - total: the length in bytes.
     ///   - needsDigest: whether the digest of the whole decides.
+    ///   - isEncrypted: whether its end has to show that it is whole.
     /// - Returns: what to do; nothing while a part file that resumes has not reported that it is open: it may have to
     ///   rename the file back from its final name first.
-    package mutating func allCommitted(total: UInt64, needsDigest: Bool) -> Ruling {
+    package mutating func allCommitted(total: UInt64, needsDigest: Bool, isEncrypted: Bool = false) -> Ruling {
         switch state {
         case .fetching(.opened(let part), let unchecked):
             switch part {
             case .opening where !unchecked.isEmpty: return .nothing
-            case .opening, .open: return beginFinalChecks(part, total, needsDigest: needsDigest, unchecked)
+            case .opening, .open:
+                if needsDigest {
+                    state = .digesting(part, total: total, unchecked: unchecked)
+                    return .digest(total: total)
+                }
+                if !unchecked.isEmpty {
+                    state = .checking(part, total: total, .noDigest)
+                    return .check(unchecked, total: total)
+                }
+                return beginEnding(part, total, isEncrypted: isEncrypted)
             case .closing, .closed: return .nothing
             }
-        case .digesting, .checking, .finalizing, .finalized, .failed: return .nothing
+        case .digesting, .checking, .inspecting, .finalizing, .finalized, .failed: return .nothing
         case .probing, .fetching(.unopened, _): return .bug
         }
     }
 
-    private mutating func beginFinalChecks(
-        _ part: OpenedPart, _ total: UInt64, needsDigest: Bool, _ unchecked: ChunkSet
-    ) -> Ruling {
-        if needsDigest {
-            state = .digesting(part, total: total, unchecked: unchecked)
-            return .digest(total: total)
+    /// The bytes are those that were fetched: an encrypted segment is inspected, any other gets its final name.
+    private mutating func beginEnding(_ part: OpenedPart, _ total: UInt64, isEncrypted: Bool) -> Ruling {
+        guard isEncrypted else {
+            state = .finalizing(part)
+            return .finalize(total: total)
         }
-        if !unchecked.isEmpty {
-            state = .checking(part, total: total, .noDigest)
-            return .check(unchecked, total: total)
-        }
-        state = .finalizing(part)
-        return .finalize(total: total)
+        state = .inspecting(part, total: total)
+        return .inspect(total: total)
     }
 
     /// The digest of the whole is computed.
     ///
-    /// - Parameter matches: whether it is the one that the resource must have.
+    /// - Parameters:
+    ///   - matches: whether it is the one that the resource must have.
+    ///   - isEncrypted: whether its end has to show that it is whole.
     /// - Returns: what to do. Before a server is blamed, chunks that may have changed on the disk are checked.
-    package mutating func digested(matches: Bool) -> Ruling {
+    package mutating func digested(matches: Bool, isEncrypted: Bool = false) -> Ruling {
         switch state {
         case .digesting(let part, let total, let unchecked):
-            if matches {
-                state = .finalizing(part)
-                return .finalize(total: total)
-            }
+            if matches { return beginEnding(part, total, isEncrypted: isEncrypted) }
             if unchecked.isEmpty { return .distrust }
             state = .checking(part, total: total, .digestDiffers)
             return .check(unchecked, total: total)
         case .failed: return .nothing
-        case .probing, .fetching, .checking, .finalizing, .finalized: return .bug
+        case .probing, .fetching, .checking, .inspecting, .finalizing, .finalized: return .bug
         }
     }
 
     /// The chunks were compared with their proofs.
     ///
-    /// - Parameter damaged: those that differ.
+    /// - Parameters:
+    ///   - damaged: those that differ.
+    ///   - isEncrypted: whether its end has to show that it is whole.
     /// - Returns: what to do. Without damage the bytes are those that were fetched: a digest that differs is the
     ///   server's fault.
-    package mutating func checked(damaged: [Int]) -> Ruling {
+    package mutating func checked(damaged: [Int], isEncrypted: Bool = false) -> Ruling {
         switch state {
         case .checking(let part, let total, let reason):
             if !damaged.isEmpty {
@@ -277,10 +294,20 @@ package struct ResourceMachine: Sendable, Equatable {
                 return .fetchAgain(damaged)
             }
             if reason == .digestDiffers { return .distrust }
+            return beginEnding(part, total, isEncrypted: isEncrypted)
+        case .failed: return .nothing
+        case .probing, .fetching, .digesting, .inspecting, .finalizing, .finalized: return .bug
+        }
+    }
+
+    /// Its end is that of a whole segment. One that is none fails: see ``failed()``.
+    package mutating func inspected() -> Ruling {
+        switch state {
+        case .inspecting(let part, let total):
             state = .finalizing(part)
             return .finalize(total: total)
         case .failed: return .nothing
-        case .probing, .fetching, .digesting, .finalizing, .finalized: return .bug
+        case .probing, .fetching, .digesting, .checking, .finalizing, .finalized: return .bug
         }
     }
 
@@ -292,7 +319,7 @@ package struct ResourceMachine: Sendable, Equatable {
             state = .finalized(.opened(closing))
             return needsClose ? .close : .nothing
         case .failed: return .nothing
-        case .probing, .fetching, .digesting, .checking, .finalized: return .bug
+        case .probing, .fetching, .digesting, .checking, .inspecting, .finalized: return .bug
         }
     }
 
@@ -304,14 +331,14 @@ package struct ResourceMachine: Sendable, Equatable {
             state = .finalized(.opened(.closed(isClean: true)))
             return .nothing
         case .failed: return .nothing
-        case .probing, .fetching, .digesting, .checking, .finalizing, .finalized: return .bug
+        case .probing, .fetching, .digesting, .checking, .inspecting, .finalizing, .finalized: return .bug
         }
     }
 
     /// It cannot be downloaded. The part file is given up, so it counts as asked to close.
     package mutating func failed() -> Ruling {
         switch state {
-        case .probing, .fetching, .digesting, .checking, .finalizing:
+        case .probing, .fetching, .digesting, .checking, .inspecting, .finalizing:
             let ruling = closes()
             state = .failed(part)
             return ruling
@@ -328,7 +355,8 @@ package struct ResourceMachine: Sendable, Equatable {
         case .fetching(.unopened, let unchecked):
             state = .fetching(.opened(.opening), unchecked: unchecked)
             return .nothing
-        case .probing, .fetching(.opened, _), .digesting, .checking, .finalizing, .finalized, .failed: return .bug
+        case .probing, .fetching(.opened, _), .digesting, .checking, .inspecting, .finalizing, .finalized, .failed:
+            return .bug
         }
     }
 
@@ -383,6 +411,7 @@ package struct ResourceMachine: Sendable, Equatable {
         case .digesting(_, let total, let unchecked):
             state = .digesting(part, total: total, unchecked: unchecked)
         case .checking(_, let total, let reason): state = .checking(part, total: total, reason)
+        case .inspecting(_, let total): state = .inspecting(part, total: total)
         case .finalizing: state = .finalizing(part)
         case .finalized: state = .finalized(.opened(part))
         case .failed: state = .failed(.opened(part))

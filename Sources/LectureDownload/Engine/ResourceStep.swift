@@ -24,11 +24,13 @@ struct ResourceStep {
         case .failed(let error): try diskFailed(error)
         case .digested(let sha256):
             guard !lecture.item.isEnding else { return }
-            try lecture.follow(lecture.item[token].digested(sha256, lecture.step), token)
+            let matches = lecture.item[token].takesDigest(sha256, lecture.step)
+            try lecture.follow(lecture.item[token].machine.digested(matches: matches, isEncrypted: isEncrypted), token)
         case .finalized:
             let ruling = try lecture.item[token].finalized(lecture.step)
             try lecture.follow(ruling, token)
             if ruling != .bug, file.machine.hasFinalName {
+                try keyCame()
                 try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
             }
         case .finished(let whole, let sha256): try finished(whole, sha256)
@@ -42,7 +44,28 @@ struct ResourceStep {
     mutating func checked(_ damaged: [Int], _ error: LectureError?) throws {
         guard !lecture.item.isEnding else { return }
         if let error, file.machine.isChecking { return try diskFailed(error) }
-        try lecture.follow(lecture.item[token].machine.checked(damaged: damaged), token)
+        try lecture.follow(lecture.item[token].machine.checked(damaged: damaged, isEncrypted: isEncrypted), token)
+    }
+
+    /// The end of an encrypted file was read, or could not be.
+    mutating func inspected(_ outcome: SegmentOutcome) throws {
+        lecture.item.stream.inspection.running.remove(token)
+        guard !lecture.item.isEnding, file.machine.isInspecting else { return }
+        switch outcome {
+        case .intact: try lecture.follow(lecture.item[token].machine.inspected(), token)
+        case .faulty(let fault):
+            try SegmentActions.refuse(token, fault, of: &lecture.item, &lecture.shared, &lecture.step)
+        case .lostKey(let name): try SegmentActions.lost(name, &lecture)
+        case .failed(let error): try diskFailed(error)
+        }
+    }
+
+    /// Whether its end has to show that it is whole.
+    private var isEncrypted: Bool { SegmentActions.mustInspect(token, of: lecture.item, lecture.settings) }
+
+    /// If it is a key that has its final name now, files may have waited for it.
+    private mutating func keyCame() throws {
+        if file.record.role == .key { try SegmentActions.keyCame(&lecture) }
     }
 
     private mutating func recordCommitted(_ chunks: [WrittenChunk]) throws {
@@ -59,6 +82,7 @@ struct ResourceStep {
         guard file.machine.hasFinalName else { return }
         // It is closed as well.
         lecture.shared.parts[token] = nil
+        try keyCame()
         try lecture.item.completeIfWhole(&lecture.shared, &lecture.step)
         // A version that is complete was counted anew; one that lacks segments was not.
         guard lecture.item.machine.status.state != .completed else { return }

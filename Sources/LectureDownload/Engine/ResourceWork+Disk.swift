@@ -31,14 +31,14 @@ extension ResourceWork {
     ///
     /// - Returns: a bug when it was asked before.
     mutating func openPart(
-        _ settings: DownloadSettings, _ step: inout Step<DownloadMachine>
+        _ settings: DownloadSettings, isEncrypted: Bool, _ step: inout Step<DownloadMachine>
     ) throws -> ResourceMachine.Ruling {
         let ruling = machine.opens()
         guard ruling != .bug else { return ruling }
         let plan = PartFilePlan(
             resource: record.id, path: record.path, total: record.total, chunkBytes: book.grid.length,
             needsDigest: dueSHA256 != nil, resumes: book.committed.count > 0, reserveBytes: settings.reserveBytes,
-            seal: try sealPlan(step), finish: .init(of: book, due: dueSHA256))
+            seal: try sealPlan(step), finish: isEncrypted ? .whenAsked : .init(of: book, due: dueSHA256))
         command(.open(plan), &step)
         return ruling
     }
@@ -75,18 +75,17 @@ extension ResourceWork {
     // MARK: The whole
 
     /// Every chunk is durable: the digest of the whole if one is due, then the final name.
-    mutating func allCommitted() -> ResourceMachine.Ruling {
+    mutating func allCommitted(isEncrypted: Bool) -> ResourceMachine.Ruling {
         guard let total = record.total, sinks.isEmpty else { return .nothing }
-        return machine.allCommitted(total: total, needsDigest: dueSHA256 != nil)
+        return machine.allCommitted(total: total, needsDigest: dueSHA256 != nil, isEncrypted: isEncrypted)
     }
 
-    /// The digest of the whole is computed.
-    mutating func digested(_ sha256: [UInt8], _ step: Step<DownloadMachine>) -> ResourceMachine.Ruling {
+    /// Whether the digest of the whole is the one that is due; then it is kept.
+    mutating func takesDigest(_ sha256: [UInt8], _ step: Step<DownloadMachine>) -> Bool {
         let digests = step.store.digests
-        let matches = dueSHA256.map { digests.equal($0, sha256) } ?? false
-        let ruling = machine.digested(matches: matches)
-        if case .finalize = ruling { record.sha256 = sha256 }
-        return ruling
+        guard let due = dueSHA256, digests.equal(due, sha256) else { return false }
+        record.sha256 = sha256
+        return true
     }
 
     /// It has its final name.

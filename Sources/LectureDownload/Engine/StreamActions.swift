@@ -14,6 +14,19 @@ enum StreamActions {
 
     // MARK: In memory
 
+    /// Takes files of a version from their rows.
+    static func take(
+        _ records: [ResourceRecord], into item: inout ItemWork, _ shared: inout SharedWork,
+        _ step: Step<DownloadMachine>
+    ) throws {
+        for record in records {
+            var file = try ResourceWork(restoring: record, under: item.lease, step)
+            if record.role.namesFiles { file.base = try step.store.index.adaptive.base(record.id) }
+            item.resources.append(file)
+            shared.parts[file.token] = LivingPart(item: item.id, resource: record.id, file: file.part)
+        }
+    }
+
     /// Takes the next files of the streams from the store; those that are finished leave the memory.
     static func refill(_ lecture: inout ItemStep) throws {
         guard lecture.item.stream.needsRefill(lecture.item.resources), var backlog = lecture.item.stream.backlog,
@@ -25,7 +38,7 @@ enum StreamActions {
         let limit = Backlog.window - lecture.item.resources.ofStreams.count { _ in true }
         if !backlog.isEmpty, limit > 0 {
             let records = try lecture.index.adaptive.unfinished(version, after: backlog.cursor, limit: limit)
-            try lecture.item.take(records, &lecture.shared, lecture.step)
+            try take(records, into: &lecture.item, &lecture.shared, lecture.step)
             backlog.took(records, limit: limit)
         }
         lecture.item.stream.backlog = backlog
@@ -62,6 +75,7 @@ enum StreamActions {
     /// The files of a lecture's streams are in the store. Those that were missing are tried again.
     static func open(_ item: inout ItemWork, _ version: VersionID, _ step: Step<DownloadMachine>) throws {
         let rows = step.store.index.adaptive
+        try SegmentActions.open(&item, version, step)
         try rows.retryMissing(item.lease, version)
         let (all, finished, first) = try rows.totals(version)
         item.stream.backlog = Backlog(all: all, finished: finished, first: first)
@@ -128,7 +142,7 @@ enum StreamActions {
     private static func takeOthers(of version: VersionID, _ lecture: inout ItemStep) throws {
         let present = Set(lecture.item.resources.map(\.record.id))
         let others = try lecture.index.versions.resources(version).filter { !present.contains($0.id) }
-        try lecture.item.take(others, &lecture.shared, lecture.step)
+        try take(others, into: &lecture.item, &lecture.shared, lecture.step)
     }
 
     private static func read(_ texts: [StreamText], _ lecture: ItemStep) throws(LectureError) -> StreamReading {

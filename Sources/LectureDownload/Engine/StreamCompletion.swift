@@ -50,7 +50,7 @@ struct StreamCompletion {
         let open = OpenPlaylists(isManifest ? try rows.playlists(version) : [])
         let absent = Set(
             try rows.files(version, named: open.optional).filter { $0.state == .failed }.map(\.name))
-        if let error = try missingFiles(besides: absent, step) { return .lacking(error) }
+        if let error = try missingFiles(besides: absent, stream.inspection.faults, step) { return .lacking(error) }
         guard !open.indexes.isEmpty || !absent.isEmpty else { return .whole }
         if stream.indexes == nil {
             let reads = try indexReads(open, step)
@@ -87,20 +87,21 @@ struct StreamCompletion {
     ///
     /// - Parameters:
     ///   - absent: the names of files that do not exist, which is no fault.
+    ///   - faults: why others were refused, by their names.
     ///   - step: where the rows are.
     /// - Returns: an error that names the first of them; nil when there are none, or gaps are accepted.
     /// - Throws: what the store throws.
     private func missingFiles(
-        besides absent: Set<String>, _ step: Step<DownloadMachine>
+        besides absent: Set<String>, _ faults: [String: SegmentFault], _ step: Step<DownloadMachine>
     ) throws -> LectureError? {
         guard !allowsGaps else { return nil }
         let missing = try step.store.index.adaptive.missing(version, limit: Self.namedFiles + absent.count)
-        let faults = missing.count - absent.count
-        guard faults > 0 else { return nil }
+        let number = missing.count - absent.count
+        guard number > 0 else { return nil }
         let first = missing.first.filter { !absent.contains($0.name) }.prefix(Self.namedFiles)
-        let more = faults > first.count ? ", …" : ""
+        let names = first.map { file in faults[file.name].map { "\(file.name) (\($0.reason))" } ?? file.name }
+        let more = number > first.count ? ", …" : ""
         return LectureError(
-            .segmentsMissing,
-            cause: "\(faults) of \(count): \(first.map(\.name).joined(separator: ", "))\(more)")
+            .segmentsMissing, cause: "\(number) of \(count): \(names.joined(separator: ", "))\(more)")
     }
 }

@@ -25,6 +25,8 @@ struct StreamWork: Sendable {
     var isReadingIndexes = false
     /// The indexes of its files, by the names of the files; nil before they were read.
     var indexes: [String: OpenPlaylists.IndexBytes]?
+    /// Which of its files are encrypted, and what inspecting them has shown.
+    var inspection = SegmentInspection()
 
     /// Whether its files may be fetched.
     var isOpen: Bool { backlog != nil && !isRenewing }

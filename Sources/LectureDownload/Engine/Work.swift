@@ -69,7 +69,7 @@ struct ItemWork: Sendable {
             if file.machine.needsOpening || file.book.isWhole { return false }
             if file.book.isReceived || file.attempts.isEarly(boot) { return true }
             return file.sinks.count >= file.wantedConnections(settings, isUneven: restarts.isUneven)
-        case .digesting, .checking, .finalizing, .finalized, .failed: return true
+        case .digesting, .checking, .inspecting, .finalizing, .finalized, .failed: return true
         }
     }
 

@@ -33,6 +33,14 @@ package protocol AdaptiveStore {
     func missing(_ version: VersionID, limit: Int) throws -> (count: Int, first: [ResourceRecord])
     /// The files of the streams that have one of these names, in the order of play.
     func files(_ version: VersionID, named names: Set<String>) throws -> [ResourceRecord]
+    /// The playlists that name keys; fewer or none where little or nothing is encrypted.
+    func encryptedPlaylists(_ version: VersionID) throws -> [String]
+    /// The file of the streams that has a name; nil when there is none.
+    func file(_ version: VersionID, named name: String) throws -> ResourceRecord?
+    /// The positions of segments and initialisation sections in a state, in their order.
+    func positions(_ version: VersionID, in state: ResourceRecord.State) throws -> [Int]
+    /// Has files of the streams downloaded again from their beginning, whatever is there of them.
+    func refetch(_ lease: ContentLease, _ version: VersionID, named names: Set<String>) throws
     /// Has files that could not be downloaded tried again.
     func retryMissing(_ lease: ContentLease, _ version: VersionID) throws
     /// Has the source's playlist downloaded again, for new URLs, and forgets the others, whose paths are returned. The

@@ -193,6 +193,11 @@ struct AdaptiveScenarios {
         var course = try Course(segments: 2)
         let secret = Array("0123456789abcdef".utf8)
         course.serve("k1", secret, type: "application/octet-stream")
+        for number in 0..<2 {
+            let clear = Course.segment("high", number, 300_000)
+            let vector = [UInt8](repeating: 0, count: 15) + [UInt8(number)]
+            course.serve("high/\(number).m4s", try SegmentEncryption.encrypted(clear, key: secret, vector: vector))
+        }
         func playlist(method: String) -> String {
             """
             #EXTM3U

@@ -24,7 +24,8 @@ struct ResourceMachineTests {
         + parts.flatMap { [State.fetching($0, unchecked: none), .fetching($0, unchecked: some)] }
         + opened.flatMap { part in [none, some].map { State.digesting(part, total: total, unchecked: $0) } }
         + opened.flatMap { [State.checking($0, total: total, .noDigest), .checking($0, total: total, .digestDiffers)] }
-        + opened.map { .finalizing($0) } + parts.map { .finalized($0) } + parts.map { .failed($0) }
+        + opened.flatMap { [State.inspecting($0, total: total), .finalizing($0)] } + parts.map { .finalized($0) }
+        + parts.map { .failed($0) }
 
     private struct Move {
         var from: State
@@ -57,6 +58,7 @@ struct ResourceMachineTests {
         case .fetching(_, let unchecked): .fetching(.opened(part), unchecked: unchecked)
         case .digesting(_, let total, let unchecked): .digesting(part, total: total, unchecked: unchecked)
         case .checking(_, let total, let reason): .checking(part, total: total, reason)
+        case .inspecting(_, let total): .inspecting(part, total: total)
         case .finalizing: .finalizing(part)
         case .finalized: .finalized(.opened(part))
         case .failed: .failed(.opened(part))
@@ -78,7 +80,7 @@ struct ResourceMachineTests {
         let late = Self.states.filter { state in
             switch state {
             case .probing, .fetching(.unopened, _): false
-            case .fetching, .digesting, .checking, .finalizing, .finalized, .failed: true
+            case .fetching, .digesting, .checking, .inspecting, .finalizing, .finalized, .failed: true
             }
         }
         let writing: [Opened] = [.opening, .open]
@@ -141,6 +143,37 @@ struct ResourceMachineTests {
         expect(intact, late: Self.failed) { $0.checked(damaged: []) }
     }
 
+    @Test func `an encrypted file is inspected after every other check, and before it gets its final name`() {
+        let total = Self.total
+        func moves(_ states: [(State, Opened)]) -> [Move] {
+            states.map { Move(from: $0, to: .inspecting($1, total: total), ruling: .inspect(total: total)) }
+        }
+        let check = Move(
+            from: .fetching(.opened(.open), unchecked: Self.some), to: .checking(.open, total: total, .noDigest),
+            ruling: .check(Self.some, total: total))
+        let writing: [Opened] = [.opening, .open]
+        let late = Self.states.filter { state in
+            if case .fetching(.unopened, _) = state { return false }
+            return state != .probing
+        }
+        expect(moves(writing.map { (.fetching(.opened($0), unchecked: Self.none), $0) }) + [check], late: late) {
+            $0.allCommitted(total: total, needsDigest: false, isEncrypted: true)
+        }
+        let digested = Self.opened.flatMap { part in
+            [Self.none, Self.some].map { (State.digesting(part, total: total, unchecked: $0), part) }
+        }
+        expect(moves(digested), late: Self.failed) { $0.digested(matches: true, isEncrypted: true) }
+        let differs = Self.opened.map { State.checking($0, total: total, .digestDiffers) }
+        let checked = moves(Self.opened.map { (.checking($0, total: total, .noDigest), $0) })
+        expect(checked + differs.map { Move(from: $0, to: $0, ruling: .distrust) }, late: Self.failed) {
+            $0.checked(damaged: [], isEncrypted: true)
+        }
+        let inspected = Self.opened.map {
+            Move(from: .inspecting($0, total: total), to: .finalizing($0), ruling: .finalize(total: total))
+        }
+        expect(inspected, late: Self.failed) { $0.inspected() }
+    }
+
     @Test func `a final name closes the part file, unless it is closing`() {
         let closing = [Opened.opening, .open].map {
             Move(from: .finalizing($0), to: .finalized(.opened(.closing)), ruling: .close)
@@ -164,7 +197,7 @@ struct ResourceMachineTests {
         let moves = Self.states.compactMap { state -> Move? in
             switch state {
             case .finalized, .failed: return nil
-            case .probing, .fetching, .digesting, .checking, .finalizing: break
+            case .probing, .fetching, .digesting, .checking, .inspecting, .finalizing: break
             }
             switch ResourceMachine(in: state).part {
             case .opened(.opening), .opened(.open):
@@ -250,7 +283,7 @@ struct ResourceMachineTests {
             let machine = ResourceMachine(in: state)
             let (with, without) = (machine.isReceived(hasAllBytes: true), machine.isReceived(hasAllBytes: false))
             switch state {
-            case .probing, .digesting, .checking: #expect(!with && !without)
+            case .probing, .digesting, .checking, .inspecting: #expect(!with && !without)
             case .fetching: #expect(with && !without)
             case .finalizing, .finalized, .failed: #expect(with && without)
             }

@@ -1,4 +1,5 @@
 import Glibc
+import LectureCrypto
 package import LectureDownload
 import LectureEngine
 import LectureLicence
@@ -87,7 +88,8 @@ package final class Program {
         }
         let ports = DownloadEngine.Ports(
             transport: transport, files: ProgramFiles(place.disk, program: number),
-            digests: place.disk.digests, xml: LibXMLReader(), clock: world.clock,
+            digests: place.disk.digests, xml: LibXMLReader(), blocks: OpenSSLBlocks(),
+            clock: world.clock,
             offload: WorldOffload(world: world, program: number, inbox: inbox), resolver: resolver,
             licensing: companions?.licences ?? licensing, seals: place.seals)
         engine = DownloadEngine(ports: ports, settings: settings, owner: owner, run: run, inbox: inbox, in: loop)
