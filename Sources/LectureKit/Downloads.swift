@@ -255,12 +255,22 @@ extension LectureManager.Downloads {
     /// What an adaptive lecture (HLS, DASH) offers, and what a request would keep of it. Its playlists are read into
     /// memory; nothing is stored.
     ///
-    /// - Parameter request: the URL of a playlist, with the selection.
+    /// - Parameter request: the URL of a playlist, or a gateway's link that leads to one, with the selection.
     /// - Returns: the outline.
-    /// - Throws: ``LectureError``: `playlistDamaged`, `streamLive`, `streamProtected`, or a transfer's or the server's
-    ///   code. `CancellationError` when the task is cancelled, which also ends the request.
+    /// - Throws: ``LectureError``: `playlistDamaged`, also for a link that leads to a file, `streamLive`,
+    ///   `streamProtected`, or a transfer's or the server's code. `CancellationError` when the task is cancelled, which
+    ///   also ends the request.
     public func streams(of request: DownloadRequest) async throws -> StreamOutline {
         try await StreamOutliner(core).outline(request)
+    }
+
+    /// As ``streams(of:)``, for a link of which nothing shows whether it leads to a playlist.
+    ///
+    /// - Parameter request: any link.
+    /// - Returns: nil when it leads to a file, or cannot be asked.
+    /// - Throws: as ``streams(of:)``, where it leads to a playlist.
+    package func streams(behind request: DownloadRequest) async throws -> StreamOutline? {
+        try await StreamOutliner(core).outline(behind: request)
     }
 
     /// What requests would do, without doing it: nothing is stored and nothing is downloaded.

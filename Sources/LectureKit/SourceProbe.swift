@@ -62,6 +62,15 @@ struct SourceProbe {
         _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil,
         acceptsPlaylist: Bool = false
     ) async throws -> Answer {
+        try await askAndPlace(text, range: range, headers: headers, unless: known, acceptsPlaylist: acceptsPlaylist)
+            .answer
+    }
+
+    /// As ``ask(_:range:headers:unless:acceptsPlaylist:)``, with the URL that answered after redirects.
+    func askAndPlace(
+        _ text: String, range: RangeRequest? = nil, headers: [String: String] = [:], unless known: Validator? = nil,
+        acceptsPlaylist: Bool = false
+    ) async throws -> (answer: Answer, url: String) {
         var fields = HeaderFields()
         fields.append(HeaderField(name: "Accept", value: "\(ContentDescriptor.mediaType), */*;q=0.8"))
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
@@ -72,8 +81,7 @@ struct SourceProbe {
         for field in conditions { fields.append(field) }
         return try await follow(
             text, fields, documentLimit: nil, range: range, isConditional: !conditions.isEmpty,
-            acceptsPlaylist: acceptsPlaylist
-        ).answer
+            acceptsPlaylist: acceptsPlaylist)
     }
 
     /// Fetches a document.

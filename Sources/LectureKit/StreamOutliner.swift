@@ -20,13 +20,57 @@ actor StreamOutliner: CorePart {
 
     /// As ``LectureManager/Downloads/streams(of:)``.
     func outline(_ request: DownloadRequest) async throws -> StreamOutline {
-        let service = try openService()
         let request = try prepared(request)
-        let probe = SourceProbe(service.session, clock: clock, configuration: configuration)
+        let probe = try probe()
+        guard try source(of: request).isGateway else { return try await outline(request, at: request.url, probe) }
+        guard let url = try await playlist(behind: request, probe) else {
+            throw LectureError(.playlistDamaged, cause: "the link leads to one file")
+        }
+        return try await outline(request, at: url, probe)
+    }
+
+    /// As ``LectureManager/Downloads/streams(behind:)``.
+    func outline(behind request: DownloadRequest) async throws -> StreamOutline? {
+        let request = try prepared(request)
+        let probe = try probe()
+        // What cannot be asked stays unknown; the run itself will report why.
+        guard let url = try? await playlist(behind: request, probe) else {
+            try Task.checkCancellation()
+            return nil
+        }
+        return try await outline(request, at: url, probe)
+    }
+
+    private func probe() throws -> SourceProbe {
+        SourceProbe(try openService().session, clock: clock, configuration: configuration)
+    }
+
+    /// Where the playlist is that a link leads to: the link itself, also through redirects, or what its gateway names.
+    ///
+    /// - Returns: nil for a file, and for what is not to be downloaded.
+    private func playlist(behind request: DownloadRequest, _ probe: SourceProbe) async throws -> String? {
+        let (answer, url) = try await probe.askAndPlace(request.url, headers: request.headers, acceptsPlaylist: true)
+        switch answer {
+        case .media(let plan):
+            // Servers label playlists carelessly, so the name counts as well as the media type.
+            return try plan.isPlaylist || URLParts(url).namesPlaylist ? request.url : nil
+        case .descriptor(let document):
+            let descriptor = try ContentDescriptor(document)
+            guard descriptor.refusal == nil, case .playlist(let url) = descriptor.media else { return nil }
+            return url
+        case .unchanged: return nil
+        }
+    }
+
+    private func outline(
+        _ request: DownloadRequest, at url: String, _ probe: SourceProbe
+    ) async throws -> StreamOutline {
         let known = try writer.requests.find(request, try source(of: request))
         let chosen = request.selection ?? known?.selection ?? StreamSelection()
         let selection = chosen.isDefault ? configuration.streamSelection : chosen
-        let source = try await document(request.url, request.headers, probe)
+        // Credentials belong to the source's own server.
+        let isHome = try Origin(url: url) == Origin(url: request.url)
+        let source = try await document(url, isHome ? request.headers : [:], probe)
         do {
             return try await outline(source, selection, request, probe)
         } catch let error as LectureError where error.code == .variantUnavailable {
@@ -47,7 +91,6 @@ actor StreamOutliner: CorePart {
             var others: [StreamDocument] = []
             for other in requests {
                 guard let url = other.urls.first else { continue }
-                // Credentials belong to the source's own server.
                 let headers = try Origin(url: url) == home ? request.headers : [:]
                 others.append(try await document(url, headers, probe))
             }

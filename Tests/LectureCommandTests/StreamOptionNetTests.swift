@@ -39,7 +39,22 @@ import Testing
 
                 """
             try Data(master.utf8).write(to: URL(filePath: "\(media)/master.m3u8"))
-            origin = try await NginxOrigin.start(serving: media)
+            try FileManager.default.createDirectory(atPath: "\(media)/i", withIntermediateDirectories: true)
+            var options = NginxOrigin.Options()
+            options.directives = """
+                types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; }
+                default_type application/vnd.lecturekit.descriptor+json;
+                rewrite ^/watch$ /master.m3u8 redirect;
+                rewrite ^/film$ /low-0.ts redirect;
+                """
+            origin = try await NginxOrigin.start(serving: media, options)
+            for (name, media) in [
+                ("i/week-1", #"{"playlist":"\#(origin.http)/master.m3u8"}"#),
+                ("i/week-2", #"{"url":"\#(origin.http)/low-0.ts"}"#),
+            ] {
+                try Data(#"{"version":1,"title":"Week","downloadable":true,"media":\#(media)}"#.utf8)
+                    .write(to: URL(filePath: "\(directory.file("media"))/\(name)"))
+            }
         }
 
         var url: String { "\(origin.http)/master.m3u8" }
@@ -81,6 +96,41 @@ import Testing
         #expect(refused.status == 65 && refused.errorText.contains("there is no variant 3 of 2"))
         #expect(refused.text.contains("  variant 1: 640x360") && !refused.text.contains("*"), "what there is")
         #expect(!FileManager.default.fileExists(atPath: site.directory.file("store")))
+    }
+
+    @Test(arguments: ["i/week-1", "watch"])
+    func `a dry run of a link that leads to a playlist shows what is behind it`(link: String) async throws {
+        let site = try await Site()
+        let url = "\(site.origin.http)/\(link)"
+        let direct = try await site.run("precache", "-n", "--max-height", "480", "--audio", "ko", site.url)
+        let shown = try await site.run("precache", "-n", "--max-height", "480", "--audio", "ko", url)
+        func streams(_ ending: ChildProcess.Ending) -> [Substring] {
+            ending.text.split(separator: "\n").filter { $0.hasPrefix("\t") }
+        }
+        #expect(shown.status == 0 && streams(shown) == streams(direct), "\(shown.text)\(shown.errorText)")
+        #expect(streams(shown).contains { $0.hasSuffix("* variant 1: 640x360, 400 kbit/s") }, "\(shown.text)")
+        let lines = try Line.all(try await site.run("precache", "-n", "--json", "--check", "head", url).text)
+        #expect(lines.map(\.event) == ["planned", "streams", "plan"])
+        let refused = try await site.run("precache", "-n", "--variant", "3", url)
+        #expect(refused.status == 65 && refused.errorText.contains("there is no variant 3 of 2"))
+        // Without asking nothing is known.
+        let unasked = try await site.run("precache", "-n", "--check", "never", "--max-height", "480", url)
+        #expect(unasked.status == 0 && streams(unasked) == [], "\(unasked.text)")
+        #expect(!FileManager.default.fileExists(atPath: site.directory.file("store")))
+        // It is kept as shown.
+        let kept = try await site.run("precache", "--max-height", "480", "--audio", "ko", url)
+        #expect(kept.status == 0, "\(kept.errorText)")
+        #expect(try await site.record().type == "adaptiveDownload")
+        #expect(streams(try await site.run("precache", "-n", url)) == [], "it is complete")
+    }
+
+    @Test(arguments: ["i/week-2", "film", "i/week-9", "high-3.ts"])
+    func `a dry run of a link that leads to a file, or nowhere, shows no streams`(link: String) async throws {
+        let site = try await Site()
+        let url = "\(site.origin.http)/\(link)"
+        let lines = try Line.all(try await site.run("precache", "-n", "--json", url).text)
+        #expect(lines.map(\.event) == ["planned", "plan"])
+        #expect(try await site.run("precache", "-n", "--check", "head", url).status == 0)
     }
 
     @Test func `what the options select is kept, and every file is in the record`() async throws {

@@ -119,8 +119,8 @@ struct PrecachePlan {
                     case .single: reading.single.insert(planned.identity)
                     }
                     try write(planned)
-                    if case .single = group.origin, (try? URLParts(planned.request.url))?.namesPlaylist == true {
-                        try await writeStreams(of: planned, manager, &totals)
+                    if case .single = group.origin {
+                        try await writeStreams(of: planned, asking: asking(for: planned, check), manager, &totals)
                     }
                 case .failure(let error):
                     totals.refused += 1
@@ -166,12 +166,36 @@ struct PrecachePlan {
         try session.context.output.write(.row(columns))
     }
 
+    /// Whether a source may lead to a playlist.
+    private enum Asking {
+        /// Its name says so.
+        case playlist
+        /// Only its server knows.
+        case link
+        /// It does not, or its server is not to be asked.
+        case nothing
+    }
+
+    private func asking(for planned: PlannedDownload, _ check: SourceCheck) -> Asking {
+        guard let parts = try? URLParts(planned.request.url) else { return .nothing }
+        if parts.namesPlaylist { return .playlist }
+        guard check != .never, ![.complete, .unchecked].contains(planned.kind) else { return .nothing }
+        // The name of a file says that it is one; a link has none.
+        return check == .head || !parts.lastPathPart.contains(".") ? .link : .nothing
+    }
+
     /// What an adaptive lecture that was named on the command line offers, and what of it would be kept.
     private func writeStreams(
-        of planned: PlannedDownload, _ manager: LectureManager, _ totals: inout PlanTotals
+        of planned: PlannedDownload, asking: Asking, _ manager: LectureManager, _ totals: inout PlanTotals
     ) async throws {
         do {
-            let outline = try await manager.downloads.streams(of: planned.request)
+            let found: StreamOutline?
+            switch asking {
+            case .playlist: found = try await manager.downloads.streams(of: planned.request)
+            case .link: found = try await manager.downloads.streams(behind: planned.request)
+            case .nothing: return
+            }
+            guard let outline = found else { return }
             if session.wantsJSON {
                 try session.context.output.write(machine: JSONLine.streams(outline, of: planned.request))
             } else {
