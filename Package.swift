@@ -164,9 +164,8 @@ let package = Package(
         .testTarget(
             name: "LectureDownloadTests",
             dependencies: [
-                "LectureDownload", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
-                "LectureModel",
-                "LectureSimulation", "LectureTestSupport",
+                "LectureDownload", "LectureAdaptive", "LectureEngine", "LectureStore", "LectureSQLite", "LectureCrypto",
+                "LectureFormats", "LectureModel", "LectureSimulation", "LectureTestSupport",
             ],
             exclude: ["Containers"]),
         .testTarget(

@@ -78,7 +78,7 @@ package enum ExitStatus: Sendable, Equatable {
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
             .json, .pruneRefused, .mediaUnsupported, .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey,
-            .segmentsMissing:
+            .segmentsMissing, .captureGaps, .captureFull:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
             return .unavailable
@@ -90,7 +90,8 @@ package enum ExitStatus: Sendable, Equatable {
             return .inputOutput
         case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
-            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe, .streamLive:
+            .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe, .streamLive,
+            .captureStalled:
             return .tryAgain
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
             .playNotPermitted, .playPermissionExpired, .playPermissionRefused, .playPermissionUsedUp, .duplicatePlay,

@@ -1,3 +1,4 @@
+import LectureAdaptive
 import LectureDownload
 import LectureFiles
 public import LectureModel
@@ -151,6 +152,16 @@ extension LectureManager.Contents {
         }
     }
 
+    /// The gaps of a captured live stream; nil for another lecture, and without gaps.
+    private func captureGaps(_ key: ContentKey, _ resources: [ResourceRecord]) throws -> CaptureGaps? {
+        guard let texts = try queries.streams.streamVersion(key)?.playlists, StreamCapture.isCapture(texts) else {
+            return nil
+        }
+        let missing = resources.filter { $0.role.isOfStream && $0.state == .failed }
+        let gaps = CaptureGaps(texts, missing: Set(missing.map(\.name)))
+        return gaps.isEmpty ? nil : gaps
+    }
+
     /// Why a lecture is in its state, what happens next and when, and what was tried. The answer includes running
     /// processes.
     ///
@@ -175,6 +186,7 @@ extension LectureManager.Contents {
             situation.workers = workers.map(\.process)
             if let first = workers.first { situation.ahead = try queries.ahead(of: key, in: first.id) }
             situation.resources = try queries.unfinishedResources(key) ?? queries.resources(key)
+            situation.gaps = try captureGaps(key, situation.resources)
             situation.isSealed = situation.resources.contains { $0.role == .media && $0.seal != .plain }
             return Diagnosis(situation, attempts: try queries.attempts(key, limit: 100))
         }

@@ -1,3 +1,4 @@
+import LectureAdaptive
 import LectureDownload
 public import LectureModel
 
@@ -74,6 +75,8 @@ struct Situation {
     var ahead = 0
     /// Whether its media is sealed.
     var isSealed = false
+    /// The gaps of a live stream that was captured; nil without any.
+    var gaps: CaptureGaps?
     /// The resources of the version being downloaded, or else of the complete one.
     var resources: [ResourceRecord] = []
     var now: Timestamp
@@ -245,6 +248,7 @@ struct Situation {
                 "It was accepted with gaps: \(missing.count) of \(all) files are missing: \(names)"
                     + "\(missing.count > 5 ? ", …" : "").")
         }
+        if let gaps { notes.append("It was captured while it went on, with \(gaps.text).") }
         for resource in resources where resource.role == .media && resource.state != .absent {
             if !resource.acceptsRanges, resource.state != .finalized {
                 notes.append(

@@ -97,8 +97,11 @@ actor StreamOutliner: CorePart {
             reader = StreamReader(source: source, others: others, selection)
             reading = try reader.reading(firstPosition: 1)
         }
-        guard case .plan(let plan) = reading else { throw LectureError(.playlistDamaged) }
-        return try reader.outline(plan)
+        switch reading {
+        case .plan(let plan): return try reader.outline(plan)
+        case .live(let streams): return try reader.outline(streams)
+        case .needs: throw LectureError(.playlistDamaged)
+        }
     }
 
     private func document(

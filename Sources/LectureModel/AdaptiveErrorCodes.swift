@@ -16,7 +16,7 @@ extension LectureError.Code {
     /// A stream that has not ended.
     public static let streamLive = Self(
         -20272, "stream_live", "this is a live stream, which has not ended",
-        "Run the command again when the broadcast is over.",
+        "Keep it while it goes on with 'lecturectl precache --capture URL', or run the command when it is over.",
         reason: "Its playlist has no end mark, so segments are still to come.")
     /// Nothing is left of what was asked for.
     public static let variantUnavailable = Self(
@@ -55,10 +55,26 @@ extension LectureError.Code {
         -20279, "manifest_reader_missing", "this machine cannot read DASH manifests",
         "Install the package libxml2 ('apt-get install libxml2'), and run the command again.",
         reason: "A DASH manifest is XML; libxml2 reads it, and is opened when the first one is read.")
+    /// A live stream that was captured with gaps.
+    public static let captureGaps = Self(
+        -20285, "capture_gaps", "parts of the live stream were missed while it was captured",
+        "'lecturectl precache --capture --allow-gaps URL' keeps the lecture without them.",
+        reason: "Their segments had left the server before they could be fetched. Everything else is kept.")
+    /// A live stream that is not updated any more.
+    public static let captureStalled = Self(
+        -20286, "capture_stalled", "the server has stopped updating the live stream",
+        "Run the command again to go on; 'lecturectl precache --allow-gaps URL' ends it with what was captured.",
+        reason: "Its playlist has neither changed for ten target durations nor got an end. What was captured is kept.")
+    /// A live stream that is too long.
+    public static let captureFull = Self(
+        -20287, "capture_full", "the live stream has more segments than are kept",
+        "End it with 'lecturectl precache --allow-gaps URL', and capture the rest with '--key KEY' as another lecture.",
+        reason: "A captured lecture has at most 50,000 segments. What was captured is kept.")
 
     /// Those of adaptive lectures.
     static let adaptive: [Self] = [
         .playlistDamaged, .streamProtected, .streamLive, .variantUnavailable, .segmentsMissing, .streamKey,
-        .exporterMissing, .exportFailed, .manyFiles, .manifestReaderMissing,
+        .exporterMissing, .exportFailed, .manyFiles, .manifestReaderMissing, .captureGaps, .captureStalled,
+        .captureFull,
     ]
 }

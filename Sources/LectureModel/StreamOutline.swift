@@ -27,6 +27,8 @@ public struct StreamOutline: Sendable, Hashable {
     public var subtitleLanguages: [String] = []
     /// Why nothing of it would be kept: what was selected does not exist. Nil otherwise.
     public var refusal: LectureError?
+    /// Whether it is live: what is named here is what its playlists list now.
+    public var isLive = false
     /// How many segments would be kept.
     public var segments = 0
     /// How many files would be fetched: segments, initialisation sections and keys.

@@ -15,6 +15,17 @@ public struct StreamSelection: Sendable, Hashable {
         case number(Int)
     }
 
+    /// How much of a live stream (HLS) is kept.
+    public enum Capture: Sendable, Hashable {
+        /// All until its end.
+        case untilEnd
+        /// Until what is kept plays so long, gaps included.
+        case duration(Duration)
+
+        /// How much is kept; nil for all.
+        package var limit: Duration? { if case .duration(let duration) = self { duration } else { nil } }
+    }
+
     /// Which variant is kept.
     public var variant = Variant.best
     /// The largest height in pixels; nil for any.
@@ -27,6 +38,8 @@ public struct StreamSelection: Sendable, Hashable {
     public var subtitleLanguages: [String] = []
     /// Whether the lecture is complete without the segments that its server does not have. They stay visible.
     public var allowsGaps = false
+    /// How much of a live stream is kept; nil refuses it. A recorded lecture is kept whole.
+    public var capture: Capture?
 
     /// The defaults: the best variant with its own sound, no subtitles, no gaps.
     public init() {}
@@ -34,7 +47,7 @@ public struct StreamSelection: Sendable, Hashable {
     /// Whether another selection keeps the same streams.
     package func hasStreams(of other: StreamSelection) -> Bool {
         var same = self
-        same.allowsGaps = other.allowsGaps
+        (same.allowsGaps, same.capture) = (other.allowsGaps, other.capture)
         return same == other
     }
 
@@ -73,6 +86,11 @@ extension StreamSelection {
                 writer.array("subtitles") { list in for language in subtitleLanguages { list.element(language) } }
             }
             if allowsGaps { writer.member("allow_gaps", true) }
+            switch capture {
+            case nil: break
+            case .untilEnd: writer.member("capture", true)
+            case .duration(let duration): writer.member("capture_ms", duration.milliseconds)
+            }
         }
     }
 
@@ -92,5 +110,7 @@ extension StreamSelection {
         audioLanguages = value["audio"]?.elements?.compactMap(\.string) ?? []
         subtitleLanguages = value["subtitles"]?.elements?.compactMap(\.string) ?? []
         allowsGaps = value["allow_gaps"]?.bool ?? false
+        if value["capture"]?.bool == true { capture = .untilEnd }
+        if let time = value["capture_ms"]?.integer { capture = .duration(.milliseconds(time)) }
     }
 }

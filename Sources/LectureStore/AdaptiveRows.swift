@@ -22,7 +22,7 @@ package struct AdaptiveRows: AdaptiveStore {
     }
 
     /// The next free position of a version.
-    private func nextPosition(_ version: VersionID) throws -> Int {
+    package func nextPosition(_ version: VersionID) throws -> Int {
         try connection.first(
             "SELECT coalesce(max(position), -1) + 1 FROM resource WHERE version_id = ?", version
         ) { $0.int(0) } ?? 0
@@ -143,7 +143,31 @@ package struct AdaptiveRows: AdaptiveStore {
         }
     }
 
+    /// Has a playlist downloaded again from the URL that it has. Its file stays until the new one has its name.
+    package func reload(_ lease: ContentLease, _ playlist: ResourceID) throws {
+        try connection.atomically {
+            try connection.requireLease(lease)
+            try startOver(playlist, chunks: 0)
+            try store.contents.recount(lease.content)
+        }
+    }
+
     // MARK: Files
+
+    /// Where the last files of a version's streams came from: their rows of each role along the index.
+    package func sources(
+        _ version: VersionID, limit: Int
+    ) throws -> [(name: String, role: ResourceRole, url: String)] {
+        try ResourceRole.ofStreams.flatMap { role in
+            try connection.query(
+                """
+                SELECT name, (SELECT url FROM url_lease WHERE resource_id = resource.id ORDER BY rank LIMIT 1)
+                FROM resource INDEXED BY resource_version WHERE version_id = ? AND role = ?
+                ORDER BY position DESC LIMIT ?
+                """, version, role.rawValue, limit
+            ) { (name: $0.text(0), role: role, url: $0.optionalText(1) ?? "") }
+        }
+    }
 
     /// Files of one role that have not got their final names, along the index.
     static let unfinishedOfRole = """

@@ -13,7 +13,8 @@ package struct StreamVersion: Sendable, Hashable {
 
 /// How much of a version is there.
 package struct StreamPresence: Sendable, Hashable {
-    /// The position of the first file that is still to come; nil when there is none.
+    /// The position of the first file that is still to come, beyond all others where it is not known; nil for a version
+    /// that is complete.
     package var end: Int?
     /// The names of the files that their servers do not have.
     package var missing: Set<String> = []
@@ -51,6 +52,11 @@ package struct StreamQueries {
             let playlists = try connection.playlists(of: version)
             return playlists.isEmpty ? nil : StreamVersion(id: version, playlists: playlists)
         }
+    }
+
+    /// The playlists of a version as they are now: those of a live stream that is being captured grow.
+    package func playlists(_ version: VersionID) throws -> [String] {
+        try store.consistently { try connection.playlists(of: version) }
     }
 
     /// The current version of a lecture, or without one the one being built.
@@ -105,6 +111,8 @@ package struct StreamQueries {
                 ) { $0.int(0) }
                 if let first { presence.end = min(first, presence.end ?? first) }
             }
+            // More may come of a live stream.
+            if presence.end == nil { presence.end = .max }
             return presence
         }
     }

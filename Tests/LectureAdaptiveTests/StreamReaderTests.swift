@@ -417,4 +417,41 @@ struct StreamReaderTests {
             #expect(plan.playlists.count == 3)
         }
     }
+
+    // MARK: Live streams
+
+    @Test func `a live stream is captured where that is asked for, and read as one that may have ended`() throws {
+        let text = Self.media(Self.segments(["a.ts", "b.ts"]), end: false)
+        for capture in [StreamSelection.Capture.untilEnd, .duration(.seconds(4))] {
+            let reader = Self.reader(text) { $0.capture = capture }
+            guard case .live(let streams) = try reader.reading(firstPosition: 0) else {
+                Issue.record("it is live")
+                continue
+            }
+            let outline = try reader.outline(streams)
+            let count = capture.limit == nil ? 2 : 1
+            #expect(outline.isLive && outline.segments == count && outline.files == count)
+            #expect(outline.duration == .seconds(4 * count))
+        }
+        let ended = Self.reader(Self.media(Self.segments(["a.ts"]))) { $0.capture = .untilEnd }
+        #expect(try Self.plan(ended).requests.count == 1, "a recorded lecture is no capture")
+        guard case .live = try ended.reading(firstPosition: 0, isCapturing: true) else {
+            Issue.record("the last list of a capture")
+            return
+        }
+    }
+
+    @Test func `a live manifest is refused by what can be captured`() throws {
+        let text = "<MPD xmlns='urn:mpeg:dash:schema:mpd:2011' type='dynamic'/>"
+        let document = StreamDocument(text: try StreamText(Array(text.utf8), xml: LibXMLReader()), url: Self.base)
+        for capture in [nil, StreamSelection.Capture.untilEnd] {
+            var selection = StreamSelection()
+            selection.capture = capture
+            let error = #expect(throws: LectureError.self) {
+                try StreamReader(source: document, others: [], selection).reading(firstPosition: 0)
+            }
+            #expect(error?.code == .streamLive)
+            #expect(error?.cause.contains("only HLS streams can be captured") == (capture != nil))
+        }
+    }
 }

@@ -120,7 +120,7 @@ import Testing
         var outline = StreamOutline()
         outline.variants = [StreamOutline.Variant(number: 1)]
         (outline.variants[0].bandwidth, outline.variants[0].width, outline.variants[0].height) = (500_000, 640, 360)
-        (outline.chosen, outline.segments, outline.files) = (1, 10, 11)
+        (outline.chosen, outline.segments, outline.files, outline.isLive) = (1, 10, 11, true)
         (outline.audioLanguages, outline.subtitleLanguages) = (["ko"], ["en"])
         (outline.duration, outline.estimatedBytes) = (.seconds(60), 3_750_000)
         return outline

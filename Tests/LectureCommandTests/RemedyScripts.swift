@@ -461,6 +461,7 @@ enum RemedyScripts {
         printf '#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n1.ts\n' >site/a.m3u8
         film 1.ts
         fails stream_live precache --key a "$url/a.m3u8"
+        works precache --key b --capture 6s "$url/a.m3u8"
         echo '#EXT-X-ENDLIST' >>site/a.m3u8
         works precache --key a "$url/a.m3u8"
         """#,
@@ -474,6 +475,36 @@ enum RemedyScripts {
         "$lecturectl" why b | grep -q '1 of 2 files are missing: 2.ts' || { echo "why does not name it"; exit 1; }
         film 2.ts
         works precache --key a "$url/a.m3u8"
+        """#,
+        "capture_gaps": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n1.ts\n' >site/a.m3u8
+        film 1.ts
+        film 4.ts
+        "$lecturectl" precache --key a --deadline 3s --capture "$url/a.m3u8" 2>log && { echo "it ended"; exit 1; }
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:3\n' >site/a.m3u8
+        printf '#EXTINF:1,\n4.ts\n#EXT-X-ENDLIST\n' >>site/a.m3u8
+        fails capture_gaps precache --key a --capture "$url/a.m3u8"
+        works precache --key a --capture --allow-gaps "$url/a.m3u8"
+        "$lecturectl" why a | grep -q '1 gap of 2 segments: 0:00:01–0:00:03' || { echo "why does not name it"; exit 1; }
+        """#,
+        "capture_stalled": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n1.ts\n' >site/a.m3u8
+        cp site/a.m3u8 site/b.m3u8
+        film 1.ts
+        film 2.ts
+        fails capture_stalled precache --key a --capture "$url/a.m3u8"
+        works precache --key a --allow-gaps "$url/a.m3u8"
+        fails capture_stalled precache --key b --capture "$url/b.m3u8"
+        printf '#EXTINF:1,\n2.ts\n#EXT-X-ENDLIST\n' >>site/b.m3u8
+        works precache --key b --capture "$url/b.m3u8"
+        """#,
+        "capture_full": #"""
+        printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n1.ts\n' >site/a.m3u8
+        seq -f '#EXT-X-GAP\n#EXTINF:1,\n%g.ts' 2 50001 | sed 's/\\n/\n/g' >>site/a.m3u8
+        film 1.ts
+        fails capture_full precache --key a --capture "$url/a.m3u8"
+        works precache --key a --allow-gaps "$url/a.m3u8"
+        works precache --key b --capture 6s "$url/a.m3u8"
         """#,
         "variant_unavailable": #"""
         printf '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=500000,RESOLUTION=640x360\n1.m3u8\n' >site/a.m3u8

@@ -57,7 +57,7 @@ import Testing
             ("Scheduling, and the program itself", -20099 ... -20050), ("Licences, and the device", -20139 ... -20100),
             ("Learning reports", -20199 ... -20140), ("Applications", -2199 ... -2100),
             ("Workers of applications", -20239 ... -20220), ("Players", -20259 ... -20240),
-            ("Bookmarks", -20279 ... -20260),
+            ("Bookmarks", -20269 ... -20260), ("Adaptive lectures", -20289 ... -20270),
         ]
         var text = introduction
         for (title, numbers) in ranges {

@@ -316,6 +316,45 @@ import Testing
         for content in contents { #expect(try index.contents.item(content)?.selection.isDefault == true) }
         _ = directory
     }
+
+    // MARK: Live streams
+
+    @Test func `a playlist is loaded again by itself, and its address and the files stay`() throws {
+        try StoreFixture.with { store in
+            let (lease, version) = try Self.added(store)
+            #expect(try store.index.adaptive.nextPosition(version) == 8)
+            var records = try store.index.versions.resources(version).filter { $0.role.namesFiles }
+            for index in records.indices {
+                records[index].state = .planned
+                (records[index].path, records[index].total, records[index].entityTag) = ("media/\(index)", 10, "\"1\"")
+                records[index].mediaType = "application/vnd.apple.mpegurl"
+                try store.index.resources.updateResource(lease, records[index])
+                try store.index.adaptive.setBase(lease, records[index].id, url: "http://127.0.0.1/base/\(index)")
+            }
+            let playlist = try #require(records.first { $0.role == .playlist })
+            try store.index.adaptive.reload(lease, playlist.id)
+            let after = try store.index.versions.resources(version)
+            let again = try #require(after.first { $0.id == playlist.id })
+            #expect(again.state == .absent && again.total == nil && again.entityTag == nil)
+            #expect(again.path == playlist.path, "its file is replaced, not orphaned")
+            #expect(try store.index.servers.urlLeases(playlist.id).map(\.url) == ["http://127.0.0.1/a-1.m3u8"])
+            let source = try #require(after.first { $0.role == .media })
+            #expect(source.state == .planned && source.entityTag == "\"1\"")
+            #expect(try store.index.adaptive.unfinished(version, after: -1, limit: 100).count == Self.files.count)
+        }
+    }
+
+    @Test func `the last files of each role are known with their addresses`() throws {
+        try StoreFixture.with { store in
+            let (_, version) = try Self.added(store)
+            let sources = try store.index.adaptive.sources(version, limit: 2)
+            let segments = sources.filter { $0.role == .segment }
+            #expect(segments.map(\.name) == ["5.m4s", "3.m4s"], "the newest first")
+            #expect(segments.map(\.url) == ["5.m4s", "3.m4s"].map { "http://127.0.0.1/\($0)?token=1" })
+            #expect(sources.filter { $0.role == .key }.map(\.name) == ["4.key", "0.key"])
+            #expect(sources.filter { $0.role == .initialisation }.map(\.name) == ["1.mp4"] && sources.count == 5)
+        }
+    }
 }
 
 /// What requests select of an adaptive lecture.

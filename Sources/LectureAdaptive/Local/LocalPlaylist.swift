@@ -104,6 +104,30 @@ package struct LocalPlaylist: Sendable {
     /// The position in a file's name; nil for `gap.ts`.
     private static func position(of name: String) -> Int? { Int(name.prefix { $0 != "." }) }
 
+    /// The gaps of the playlist.
+    ///
+    /// - Parameters:
+    ///   - missing: names of files that will not come.
+    ///   - isMissedOnly: whether those are left out that the server has marked itself.
+    /// - Returns: in the order of play; segments one after the other are one gap.
+    package func gaps(without missing: Set<String>, isMissedOnly: Bool = false) -> [StreamGap] {
+        var (gaps, start): ([StreamGap], Duration) = ([], .zero)
+        for segment in playlist.segments {
+            let end = start + segment.duration
+            let isMarked = segment.isGap && (!isMissedOnly || CapturedPlaylist.isMissed(segment))
+            if isMarked || files(of: segment).contains(where: missing.contains) {
+                if gaps.last?.end == start {
+                    gaps[gaps.count - 1].end = end
+                    gaps[gaps.count - 1].segments += 1
+                } else {
+                    gaps.append(StreamGap(start: start, end: end, segments: 1))
+                }
+            }
+            start = end
+        }
+        return gaps
+    }
+
     // MARK: Parts
 
     /// How many parts there are between discontinuities: each may have a clock of its own.
@@ -228,6 +252,16 @@ package struct LocalPlaylist: Sendable {
         guard let set, let key = playlist.keySets[set].first, let uri = key.uri else { return nil }
         return Cipher(key: uri, vector: key.initializationVector(forSegment: number ?? 0))
     }
+}
+
+/// A part of a stream that is not there.
+package struct StreamGap: Sendable, Hashable {
+    /// Where it begins, from the beginning of the playlist.
+    package var start: Duration
+    /// Where it ends.
+    package var end: Duration
+    /// How many segments it has.
+    package var segments: Int
 }
 
 /// A track of a local multivariant playlist: the variant, or a rendition with sound or pictures.

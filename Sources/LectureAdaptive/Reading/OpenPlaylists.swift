@@ -45,7 +45,7 @@ package struct OpenPlaylists: Sendable {
         var (indexes, optional): ([Index], Set<String>) = ([], [])
         for note in notes.joined() {
             switch note {
-            case .closed: break
+            case .closed, .capturing, .captured, .live: break
             case .optional(let file): optional.insert(file)
             case .index(let file, let range):
                 let index = Index(file: file, range: range)

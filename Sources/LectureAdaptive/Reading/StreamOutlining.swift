@@ -30,6 +30,21 @@ extension StreamReader {
         return outline
     }
 
+    /// The same of a live stream that would be captured: what is listed now.
+    ///
+    /// - Parameter streams: made from the same playlists.
+    /// - Returns: the outline.
+    /// - Throws: ``LectureError`` with `playlistDamaged`, `playlistUnsupported` or `streamProtected`.
+    package func outline(_ streams: LiveStreams) throws(LectureError) -> StreamOutline {
+        var capture = StreamCapture(limit: selection.capture?.limit)
+        let update = try capture.take(streams, firstPosition: 1)
+        var plan = StreamPlan()
+        (plan.requests, plan.playlists, plan.facts) = (update.requests, update.playlists, update.facts)
+        var outline = try outline(plan)
+        outline.isLive = true
+        return outline
+    }
+
     /// The same of a DASH manifest: the representations of its first period. The numbers are those of the choice.
     private func manifestOutline(
         _ root: XMLElement, _ plan: StreamPlan, _ outline: StreamOutline

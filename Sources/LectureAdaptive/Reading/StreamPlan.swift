@@ -21,6 +21,8 @@ package enum StreamReading: Sendable, Equatable {
     case needs([ResourceRequest])
     /// All is known.
     case plan(StreamPlan)
+    /// More is still to come: the playlists of a live stream that is captured.
+    case live(LiveStreams)
 }
 
 /// The files of an adaptive lecture, and the playlists that play them.

@@ -26,27 +26,19 @@ struct StreamPlanBuilder {
     }
 
     private var tracks: [Track] = []
-    private var requests: [ResourceRequest] = []
-    /// Files that more than one segment uses: those with byte ranges, keys, initialisation sections.
-    private var shared: [String: String] = [:]
-    private var position: Int
+    private var files: StreamFiles
 
     /// Creates a builder.
     ///
     /// - Parameter firstPosition: of the first file.
-    init(firstPosition: Int) { position = firstPosition }
+    init(firstPosition: Int) { files = StreamFiles(firstPosition: firstPosition) }
 
     /// Adds a playlist.
     mutating func add(_ playlist: MediaPlaylist, _ url: StreamURL) throws(LectureError) {
         try Protection.check(playlist.keySets.flatMap { $0 })
         if playlist.isLive { throw LectureError(.streamLive) }
         if playlist.segments.isEmpty { throw LectureError(.playlistDamaged, cause: "it has no segments") }
-        for map in playlist.maps {
-            guard let set = map.keySet, let key = playlist.keySets[set].first else { continue }
-            if key.initializationVector == nil {
-                throw LectureError(.playlistDamaged, cause: "an encrypted initialisation section has no IV")
-            }
-        }
+        for map in playlist.maps { try playlist.checkVector(of: map) }
         add(StreamTrack(playlist, url))
     }
 
@@ -65,8 +57,8 @@ struct StreamPlanBuilder {
     ) throws(LectureError) -> StreamPlan {
         while let track = nextTrack { try addSegment(of: track) }
         var plan = StreamPlan()
-        plan.requests = requests
-        if let local { plan.playlists.append(try Self.text(.multivariant(local))) }
+        plan.requests = files.requests
+        if let local { plan.playlists.append(try StreamFiles.text(.multivariant(local))) }
         for track in tracks { plan.playlists.append(try Self.text(of: track)) }
         plan.facts.type = .adaptiveDownload
         plan.facts.duration = tracks.map(\.playlist.totalDuration).max()
@@ -86,7 +78,7 @@ struct StreamPlanBuilder {
         if let map = segment.map {
             if let set = playlist.maps[map].keySet { try addKeys(set, of: index) }
             if tracks[index].maps[map] == nil {
-                tracks[index].maps[map] = try file(
+                tracks[index].maps[map] = try files.add(
                     playlist.maps[map].uri, url, .initialisation, standard: "mp4", isShared: true)
             }
         }
@@ -95,7 +87,7 @@ struct StreamPlanBuilder {
         let name =
             segment.isGap
             ? "gap.\(standard)"
-            : try file(segment.uri, url, .segment, standard: standard, isShared: segment.byteRange != nil)
+            : try files.add(segment.uri, url, .segment, standard: standard, isShared: segment.byteRange != nil)
         tracks[index].segments.append(name)
         tracks[index].next += 1
         let (end, overflow) = tracks[index].start.addingReportingOverflow(segment.nanoseconds)
@@ -106,28 +98,11 @@ struct StreamPlanBuilder {
     private mutating func addKeys(_ set: Int, of index: Int) throws(LectureError) {
         guard tracks[index].keys[set] == nil, let key = tracks[index].playlist.keySets[set].first else { return }
         guard let uri = key.uri else { throw LectureError(.playlistDamaged, cause: "a key has no URI") }
-        tracks[index].keys[set] = try file(uri, tracks[index].source.url, .key, standard: "key", isShared: true)
-    }
-
-    /// Adds a file once; a range of it is served from the whole, and the whole is what a range was served from.
-    private mutating func file(
-        _ uri: String, _ base: StreamURL, _ role: ResourceRole, standard: String, isShared: Bool
-    ) throws(LectureError) -> String {
-        let url = try base.resolving(uri)
-        if let name = shared[url] { return name }
-        let name =
-            role == .key
-            ? "\(position).key" : StreamFileName.name(position, url: url, standard: standard)
-        var request = ResourceRequest(role: role, name: name, urls: [url])
-        if role == .key { request.expectedBytes = 16 }
-        requests.append(request)
-        position += 1
-        if isShared { shared[url] = name }
-        return name
+        tracks[index].keys[set] = try files.add(uri, tracks[index].source.url, .key, standard: "key", isShared: true)
     }
 
     private static func text(of track: Track) throws(LectureError) -> String {
-        let playlist = try text(.media(track.playlist)) { name, uri in
+        let playlist = try StreamFiles.text(.media(track.playlist)) { name, uri in
             switch name {
             case .segment(let index): track.segments[index]
             case .map(let index): track.maps[index] ?? uri
@@ -136,15 +111,5 @@ struct StreamPlanBuilder {
             }
         }
         return playlist + track.notes.map(\.line).joined()
-    }
-
-    private static func text(
-        _ playlist: Playlist, naming: PlaylistWriter.Naming? = nil
-    ) throws(LectureError) -> String {
-        do throws(PlaylistError) {
-            return String(decoding: try PlaylistWriter.bytes(playlist, naming: naming), as: UTF8.self)
-        } catch {
-            throw LectureError(.playlistDamaged, cause: error.reason)
-        }
     }
 }

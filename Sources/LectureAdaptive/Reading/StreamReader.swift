@@ -21,25 +21,55 @@ package struct StreamReader {
 
     /// Reads the playlists.
     ///
-    /// - Parameter firstPosition: of the first file that the plan names.
-    /// - Returns: what is needed, or the plan.
+    /// - Parameters:
+    ///   - firstPosition: of the first file that the plan names.
+    ///   - isCapturing: whether the playlists are those of a stream that is being captured, which may have ended.
+    /// - Returns: what is needed, or the plan; the playlists themselves of a stream that is or may be captured.
     /// - Throws: ``LectureError`` with `playlistDamaged`, `playlistUnsupported`, `streamLive`, `streamProtected` or
     ///   `variantUnavailable`.
-    package func reading(firstPosition: Int) throws(LectureError) -> StreamReading {
-        if case .manifest(let root) = source.text {
-            let streams = try DASHStreams(root, url: source.url, selection)
-            var builder = StreamPlanBuilder(firstPosition: firstPosition)
-            for track in streams.tracks { builder.add(track) }
-            return .plan(try builder.plan(streams.local, resolution: streams.resolution))
-        }
+    package func reading(firstPosition: Int, isCapturing: Bool = false) throws(LectureError) -> StreamReading {
+        if case .manifest(let root) = source.text { return try manifestReading(root, firstPosition) }
         let url = try StreamURL(source.url)
         switch try Self.playlist(source, url, imports: []) {
         case .media(let playlist):
-            var builder = StreamPlanBuilder(firstPosition: firstPosition)
-            try builder.add(playlist, url)
-            return .plan(try builder.plan())
-        case .multivariant(let playlist): return try reading(playlist, url, firstPosition)
+            let streams = LiveStreams(tracks: [.init(playlist: playlist, url: url)], local: nil, resolution: nil)
+            return try reading(streams, firstPosition, isCapturing)
+        case .multivariant(let playlist):
+            try Protection.check(playlist.sessionKeys)
+            let chosen = try ChosenStreams(of: playlist, selection)
+            guard let tracks = try tracks(of: chosen, playlist) else {
+                var requests: [ResourceRequest] = []
+                for (place, uri) in chosen.uris.enumerated() {
+                    let name = StreamPlaylistPath.name(place + 1)
+                    requests.append(ResourceRequest(role: .playlist, name: name, urls: [try url.resolving(uri)]))
+                }
+                return .needs(requests)
+            }
+            let streams = LiveStreams(tracks: tracks, local: chosen.local, resolution: chosen.resolution)
+            return try reading(streams, firstPosition, isCapturing)
         }
+    }
+
+    private func manifestReading(_ root: XMLElement, _ firstPosition: Int) throws(LectureError) -> StreamReading {
+        let streams: DASHStreams
+        do throws(LectureError) { streams = try DASHStreams(root, url: source.url, selection) } catch {
+            guard error.code == .streamLive, selection.capture != nil else { throw error }
+            throw LectureError(.streamLive, cause: "\(error.cause); only HLS streams can be captured")
+        }
+        var builder = StreamPlanBuilder(firstPosition: firstPosition)
+        for track in streams.tracks { builder.add(track) }
+        return .plan(try builder.plan(streams.local, resolution: streams.resolution))
+    }
+
+    /// The plan of playlists that have ended; those of a stream that is captured are taken as they are.
+    private func reading(
+        _ streams: LiveStreams, _ firstPosition: Int, _ isCapturing: Bool
+    ) throws(LectureError) -> StreamReading {
+        let isLive = selection.capture != nil && streams.tracks.contains(where: \.playlist.isLive)
+        if isCapturing || isLive { return .live(streams) }
+        var builder = StreamPlanBuilder(firstPosition: firstPosition)
+        for track in streams.tracks { try builder.add(track.playlist, track.url) }
+        return .plan(try builder.plan(streams.local, resolution: streams.resolution))
     }
 
     /// The playlist of the source.
@@ -47,28 +77,20 @@ package struct StreamReader {
         try Self.playlist(source, try StreamURL(source.url), imports: [])
     }
 
-    private func reading(
-        _ playlist: MultivariantPlaylist, _ url: StreamURL, _ firstPosition: Int
-    ) throws(LectureError) -> StreamReading {
-        try Protection.check(playlist.sessionKeys)
-        let chosen = try ChosenStreams(of: playlist, selection)
-        var urls: [String] = []
-        for uri in chosen.uris { urls.append(try url.resolving(uri)) }
-        guard others.count == urls.count else {
-            return .needs(
-                urls.enumerated().map { place, url in
-                    ResourceRequest(role: .playlist, name: StreamPlaylistPath.name(place + 1), urls: [url])
-                })
-        }
-        var builder = StreamPlanBuilder(firstPosition: firstPosition)
+    /// The chosen media playlists; nil before they were received.
+    private func tracks(
+        of chosen: ChosenStreams, _ playlist: MultivariantPlaylist
+    ) throws(LectureError) -> [LiveStreams.Track]? {
+        guard others.count == chosen.uris.count else { return nil }
+        var tracks: [LiveStreams.Track] = []
         for document in others {
             let url = try StreamURL(document.url)
             guard case .media(let media) = try Self.playlist(document, url, imports: playlist.definitions) else {
                 throw LectureError(.playlistDamaged, cause: "a variant's playlist names variants again")
             }
-            try builder.add(media, url)
+            tracks.append(.init(playlist: media, url: url))
         }
-        return .plan(try builder.plan(chosen.local, resolution: chosen.resolution))
+        return tracks
     }
 
     private static func playlist(
@@ -87,7 +109,7 @@ package struct StreamReader {
 }
 
 /// The URL of a playlist, and the references in it.
-struct StreamURL {
+struct StreamURL: Sendable, Hashable {
     private let parts: URLParts
 
     init(_ text: String) throws(LectureError) {

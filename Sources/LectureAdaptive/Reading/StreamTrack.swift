@@ -24,10 +24,20 @@ enum StreamNote: Hashable {
     case optional(file: String)
     /// The playlist is another one than the source led to, since its files are there.
     case closed
+    /// It is a capture of a live stream that goes on.
+    case capturing
+    /// It is a capture of a live stream that has ended.
+    case captured
+    /// How a capture goes on: the number of the next segment at its server, that of the first one since the server has
+    /// last begun anew, and the discontinuity sequence number of the last one.
+    case live(next: Int64, first: Int64, discontinuities: Int64)
 
     private static let indexed = "#LECTURE-INDEX:"
     private static let uncertain = "#LECTURE-OPTIONAL:"
     private static let closing = "#LECTURE-CLOSED"
+    private static let beingCaptured = "#LECTURE-CAPTURE"
+    private static let wasCaptured = "#LECTURE-CAPTURED"
+    private static let following = "#LECTURE-LIVE:"
 
     /// The line, with its end.
     var line: String {
@@ -35,13 +45,24 @@ enum StreamNote: Hashable {
         case .index(let file, let range): "\(Self.indexed)\(file),\(range.start)-\(range.end)\n"
         case .optional(let file): "\(Self.uncertain)\(file)\n"
         case .closed: "\(Self.closing)\n"
+        case .capturing: "\(Self.beingCaptured)\n"
+        case .captured: "\(Self.wasCaptured)\n"
+        case .live(let next, let first, let discontinuities):
+            "\(Self.following)\(next),\(first),\(discontinuities)\n"
         }
     }
 
     /// Reads a line; nil for any other.
     init?(_ line: Substring) {
-        if line == Self.closing {
-            self = .closed
+        let marks = [Self.closing: Self.closed, Self.beingCaptured: .capturing, Self.wasCaptured: .captured]
+        if let mark = marks[String(line)] {
+            self = mark
+            return
+        }
+        if line.hasPrefix(Self.following) {
+            let numbers = line.dropFirst(Self.following.count).split(separator: ",").compactMap { Int64($0) }
+            guard numbers.count == 3 else { return nil }
+            self = .live(next: numbers[0], first: numbers[1], discontinuities: numbers[2])
             return
         }
         if line.hasPrefix(Self.uncertain) {

@@ -97,6 +97,11 @@ package struct ArgumentParser {
             command.flags[option.long] = true
         case .value(let grammar):
             command.values[option.long] = [try checked(value, for: option, shown: shown, grammar: grammar)]
+        case .optional(let grammar):
+            command.flags[option.long] = true
+            let next = pending.first.flatMap { grammar.problem(in: $0) == nil ? $0 : nil }
+            guard value != nil || next != nil else { return }
+            command.values[option.long] = [try checked(value, for: option, shown: shown, grammar: grammar)]
         case .repeated(let grammar):
             let text = try checked(value, for: option, shown: shown, grammar: grammar)
             command.values[option.long, default: []].append(text)

@@ -116,6 +116,8 @@ package struct OptionSpec: Sendable {
         case flag
         /// One value; the last one given is used.
         case value(ValueGrammar)
+        /// A value or none; what follows is its value if it can be one.
+        case optional(ValueGrammar)
         /// A value each time it is given; all are used.
         case repeated(ValueGrammar)
     }
@@ -171,6 +173,12 @@ package struct OptionSpec: Sendable {
             environment: environment, defaultText: defaultText, conflicts: conflicts, isHidden: false)
     }
 
+    static func optional(_ long: String, _ valueName: String, _ grammar: ValueGrammar, help: String) -> Self {
+        Self(
+            long: long, short: nil, valueName: "[\(valueName)]", help: help, kind: .optional(grammar),
+            environment: nil, defaultText: "", conflicts: [], isHidden: false)
+    }
+
     static func repeated(
         _ long: String, _ short: Character? = nil, _ valueName: String, _ grammar: ValueGrammar, help: String
     ) -> Self {
@@ -183,7 +191,7 @@ package struct OptionSpec: Sendable {
     package var grammar: ValueGrammar? {
         switch kind {
         case .flag: nil
-        case .value(let grammar), .repeated(let grammar): grammar
+        case .value(let grammar), .optional(let grammar), .repeated(let grammar): grammar
         }
     }
 

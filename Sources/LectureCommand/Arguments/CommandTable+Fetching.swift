@@ -79,6 +79,8 @@ extension CommandTable {
                 "download one file and also put it here"
             ),
             ExampleSpec(
+                "lecturectl precache https://example.org/live.m3u8 --capture 90m", "keep 90 minutes of a live stream"),
+            ExampleSpec(
                 "lecturectl precache course.csv --timetable '02:00-06:00=full, else=2M'",
                 "limit the rate during the day"),
         ])
@@ -107,6 +109,9 @@ extension CommandTable {
         .value(
             "subtitles", nil, "LANG,…", .text, help: "The languages of subtitles to keep, or 'all'.",
             defaultText: "none"),
+        .optional(
+            "capture", "DURATION", .duration,
+            help: "Keep a live HLS stream while it goes on, until it ends or until what is kept plays this long."),
         .flag(
             "allow-gaps",
             help:

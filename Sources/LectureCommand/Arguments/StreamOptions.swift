@@ -6,13 +6,14 @@ extension ParsedCommand {
     var streamSelection: StreamSelection? {
         var selection = StreamSelection()
         let names = ["variant", "max-height", "max-bandwidth", "audio", "subtitles"]
-        guard flag("allow-gaps") || names.contains(where: { text($0) != nil }) else { return nil }
+        guard flag("allow-gaps") || flag("capture") || names.contains(where: { text($0) != nil }) else { return nil }
         selection.variant = text("variant").flatMap(StreamSelection.variant) ?? .best
         selection.maxHeight = integer("max-height")
         selection.maxBandwidth = text("max-bandwidth").flatMap(BitRate.bits)
         selection.audioLanguages = languages("audio")
         selection.subtitleLanguages = languages("subtitles")
         selection.allowsGaps = flag("allow-gaps")
+        if flag("capture") { selection.capture = duration("capture").map { .duration($0) } ?? .untilEnd }
         return selection
     }
 

@@ -70,6 +70,7 @@ enum ZshCompletion {
         var value = ""
         if let grammar = option.grammar {
             value = ":\(ShellCompletion.replacing(":", with: #"\:"#, in: option.valueName)):\(action(grammar))"
+            if case .optional = option.kind { value = ":\(value)" }
         }
         var star = ""
         if case .repeated = option.kind { star = "*" }

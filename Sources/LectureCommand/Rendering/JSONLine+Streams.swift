@@ -46,6 +46,7 @@ extension JSONLine {
             }
             writer.array("audio") { list in for language in outline.audioLanguages { list.element(language) } }
             writer.array("subtitles") { list in for language in outline.subtitleLanguages { list.element(language) } }
+            writer.member("live", outline.isLive)
             writer.member("segments", outline.segments)
             writer.member("files", outline.files)
             writer.member("duration_ms", outline.duration?.milliseconds)

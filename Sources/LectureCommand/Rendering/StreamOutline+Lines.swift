@@ -14,6 +14,7 @@ extension StreamOutline {
         if refusal != nil { return lines }
         let time = duration.map { ", \(HumanText.duration(seconds: Int64($0 / .seconds(1))))" } ?? ""
         let size = estimatedBytes.map { ", about \(HumanText.byteCount($0))" } ?? ""
+        if isLive { lines.append("  live: what is listed now; more is kept as it comes") }
         lines.append("  \(segments) segments in \(files) files\(time)\(size)")
         return lines
     }

@@ -17,6 +17,7 @@ extension ItemStep {
         if item.renewal.isResolving { return }
         guard try mayFetch() else { return }
         try StreamActions.refill(&self)
+        try CaptureActions.loadDue(&self)
         for resource in item.tokens {
             try advance(resource)
             // A new version has begun: its files are opened in the next step.
@@ -30,7 +31,7 @@ extension ItemStep {
         switch item[resource].machine.state {
         case .probing:
             // An optional resource waits for the media's length, so that totals do not jump.
-            if item[resource].record.role != .media, item.isMediaProbing { return }
+            if item[resource].record.role != .media, item.isMediaProbing, !item.stream.isOpen { return }
             guard item[resource].sinks.isEmpty, !item[resource].attempts.isEarly(boot) else { return }
             if item[resource].record.role.isOfStream, !StreamActions.hasPlace(self) { return }
             _ = try open(resource)

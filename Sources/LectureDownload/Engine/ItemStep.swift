@@ -69,6 +69,7 @@ struct ItemStep {
             try beginVersion(requests: [record.directResource])
         }
         try apply(item.machine.claimed(sourceKnown: record.isLoaded && item.version != nil))
+        try CaptureActions.takeUp(&self)
     }
 
     /// Applies a target state that was changed.

@@ -95,7 +95,7 @@ extension ItemWork {
     mutating func completeIfWhole(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
         guard !isEnding, !resources.isEmpty, stream.isDrained, let version else { return }
         // Its files are not known before its playlists were read.
-        if media?.record.isPlaylist == true, !stream.isOpen { return }
+        if media?.record.isPlaylist == true, !stream.isOpen || stream.capture != nil { return }
         guard resources.allSatisfy({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
         else { return }
         switch try StreamCompletion(of: self, shared.settings)?.ending(&stream, &step) ?? .whole {

@@ -8,6 +8,7 @@ extension ItemWork {
     mutating func resourceFailed(
         _ resource: PartToken, _ error: LectureError, _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws -> Decision {
+        if try CaptureActions.survives(resource, error, of: &self, &shared, &step) { return .failed }
         if self[resource].record.role.failsItem {
             let isKey = self[resource].record.role == .key && error.code == .lengthChanged
             let reason = isKey ? LectureError(.streamKey, detail: record.content.key.text) : error

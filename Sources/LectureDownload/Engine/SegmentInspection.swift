@@ -114,13 +114,18 @@ enum SegmentActions {
     /// the next attempt fetches those again that it was refused for.
     static func open(_ item: inout ItemWork, _ version: VersionID, _ step: Step<DownloadMachine>) throws {
         let rows = step.store.index.adaptive
-        item.stream.inspection.files = EncryptedFiles(try rows.encryptedPlaylists(version))
+        try reread(&item, version, step)
         guard !item.stream.inspection.files.isEmpty else { return }
         let refused = try rows.positions(version, in: .failed)
         guard !refused.isEmpty else { return }
         let kept = Set(try rows.positions(version, in: .finalized))
         let doubtful = item.stream.inspection.files.doubtfulKeys(refused: Set(refused), kept: kept)
         if !doubtful.isEmpty { try rows.refetch(item.lease, version, named: Set(doubtful)) }
+    }
+
+    /// Finds out which files are encrypted, again: a capture has more of them with each list.
+    static func reread(_ item: inout ItemWork, _ version: VersionID, _ step: Step<DownloadMachine>) throws {
+        item.stream.inspection.files = EncryptedFiles(try step.store.index.adaptive.encryptedPlaylists(version))
     }
 
     /// A file is whole on the disk: has its ends read. While one of its keys is not there, it waits for that.

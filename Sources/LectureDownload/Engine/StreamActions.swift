@@ -79,6 +79,7 @@ enum StreamActions {
         try rows.retryMissing(item.lease, version)
         let (all, finished, first) = try rows.totals(version)
         item.stream.backlog = Backlog(all: all, finished: finished, first: first)
+        item.stream.isCapture = StreamCapture.isCapture(try rows.playlists(version))
     }
 
     // MARK: Playlists
@@ -87,7 +88,11 @@ enum StreamActions {
     ///
     /// - Returns: whether the lecture waits for them.
     static func waitsForPlaylists(_ lecture: inout ItemStep) throws -> Bool {
-        guard lecture.item.media?.record.isPlaylist == true, !lecture.item.stream.isOpen else { return false }
+        guard lecture.item.media?.record.isPlaylist == true,
+            !lecture.item.stream.isOpen || lecture.item.stream.capture != nil
+        else { return false }
+        // A capture waits between two loads.
+        guard lecture.item.stream.capture?.isLoading ?? true else { return true }
         let playlists = lecture.item.resources.playlists
         guard !lecture.item.stream.isReading, playlists.allSatisfy({ $0.machine.hasFinalName && $0.sinks.isEmpty })
         else {
@@ -123,6 +128,7 @@ enum StreamActions {
         do throws(LectureError) {
             reading = try read(try outcome.get(), lecture)
         } catch {
+            if try CaptureActions.survives(error, &lecture) { return }
             return try fail(error, &lecture)
         }
         switch reading {
@@ -130,16 +136,17 @@ enum StreamActions {
             try lecture.index.adaptive.add(lecture.item.lease, version, requests, now: lecture.now)
             try takeOthers(of: version, &lecture)
         case .plan(let plan): try follow(plan, version, &lecture)
+        case .live(let streams): try CaptureActions.came(streams, version, &lecture)
         }
     }
 
     /// The playlists cannot be used. The next attempt fetches them again, unless files that they have named are kept.
-    private static func fail(_ error: LectureError, _ lecture: inout ItemStep) throws {
+    static func fail(_ error: LectureError, _ lecture: inout ItemStep) throws {
         try lecture.end(lecture.item.machine.failed(error), discarding: lecture.item.stream.backlog == nil)
     }
 
     /// Takes the files of a version that are not in memory, but those of streams.
-    private static func takeOthers(of version: VersionID, _ lecture: inout ItemStep) throws {
+    static func takeOthers(of version: VersionID, _ lecture: inout ItemStep) throws {
         let present = Set(lecture.item.resources.map(\.record.id))
         let others = try lecture.index.versions.resources(version).filter { !present.contains($0.id) }
         try take(others, into: &lecture.item, &lecture.shared, lecture.step)
@@ -154,7 +161,8 @@ enum StreamActions {
         let reader = StreamReader(
             source: source, others: Array(documents.dropFirst()), lecture.item.selection(lecture.settings))
         return try reader.reading(
-            firstPosition: lecture.item.stream.backlog?.first ?? lecture.item.resources.nextPosition)
+            firstPosition: lecture.item.stream.backlog?.first ?? lecture.item.resources.nextPosition,
+            isCapturing: lecture.item.stream.capture != nil)
     }
 
     /// All playlists were read: their files are added, or get new URLs.
@@ -190,16 +198,22 @@ enum StreamActions {
         if lecture.item.stream.isRenewing { return .renew }
         let row = lecture.item[file].record.id
         let isFirst = lecture.item.stream.backlog?.loses(row) ?? false
+        if lecture.item.stream.isCapture { return try CaptureActions.lost(file, error, isFirst: isFirst, &lecture) }
         guard isFirst, !lecture.item.stream.isRenewalUseless, let version = lecture.item.version else {
             return try lecture.resourceFailed(file, error)
         }
         lecture.item.stream.isRenewing = true
+        try fetchPlaylistsAgain(of: version, &lecture)
+        return .renew
+    }
+
+    /// Has the source fetched again, and then the playlists that it names.
+    static func fetchPlaylistsAgain(of version: VersionID, _ lecture: inout ItemStep) throws {
         let paths = try lecture.index.adaptive.reopenPlaylists(lecture.item.lease, version)
         if !paths.isEmpty { lecture.step.effects.append(.delete(paths, .orphans)) }
         for playlist in lecture.item.resources.playlists { lecture.shared.parts[playlist.token] = nil }
         lecture.item.resources.removeAll { $0.record.role.namesFiles }
         try takeOthers(of: version, &lecture)
-        return .renew
     }
 
     // MARK: Indexes

@@ -26,6 +26,8 @@ struct StreamCompletion {
     /// Whether a manifest led to them: only that leaves something open.
     private let isManifest: Bool
 
+    /// Whether it is a capture of a live stream.
+    private let isCapture: Bool
     /// Whether it is complete without the files that its server does not have.
     private let allowsGaps: Bool
 
@@ -33,6 +35,7 @@ struct StreamCompletion {
     init?(of item: ItemWork, _ settings: DownloadSettings) {
         guard let backlog = item.stream.backlog, let version = item.version else { return nil }
         (self.item, lease, self.version, count) = (item.record, item.lease, version, backlog.count)
+        isCapture = item.stream.isCapture
         allowsGaps = item.selection(settings).allowsGaps
         isManifest = item.media?.record.mediaType.flatMap { MediaType($0) }?.isManifest ?? false
     }
@@ -50,7 +53,8 @@ struct StreamCompletion {
         let open = OpenPlaylists(isManifest ? try rows.playlists(version) : [])
         let absent = Set(
             try rows.files(version, named: open.optional).filter { $0.state == .failed }.map(\.name))
-        if let error = try missingFiles(besides: absent, stream.inspection.faults, step) { return .lacking(error) }
+        let lacking = try capturedGaps(step) ?? missingFiles(besides: absent, stream.inspection.faults, step)
+        if let lacking { return .lacking(lacking) }
         guard !open.indexes.isEmpty || !absent.isEmpty else { return .whole }
         if stream.indexes == nil {
             let reads = try indexReads(open, step)
@@ -63,6 +67,19 @@ struct StreamCompletion {
         }
         try rows.setPlaylists(lease, version, open.closed(stream.indexes ?? [:], missing: absent))
         return .whole
+    }
+
+    /// What keeps a capture from being complete: segments that had left the server before they were listed or fetched.
+    ///
+    /// - Parameter step: where the rows are.
+    /// - Returns: an error with the times of the gaps; nil when no segment was missed, or gaps are accepted.
+    /// - Throws: what the store throws.
+    private func capturedGaps(_ step: Step<DownloadMachine>) throws -> LectureError? {
+        guard isCapture, !allowsGaps else { return nil }
+        let rows = step.store.index.adaptive
+        let missing = Set(try rows.missing(version, limit: .max).first.map(\.name))
+        let gaps = CaptureGaps(try rows.playlists(version), missing: missing)
+        return gaps.isEmpty ? nil : LectureError(.captureGaps, cause: gaps.text)
     }
 
     private func indexReads(_ open: OpenPlaylists, _ step: Step<DownloadMachine>) throws -> [IndexRead] {

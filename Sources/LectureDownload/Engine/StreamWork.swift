@@ -11,6 +11,8 @@ import LectureModel
 ///                                      ▲                                                           │
 ///                                      └────────────── the same files, with new URLs ──────────────┘
 ///
+/// The playlists of a live stream that is captured are fetched again and again while files are: see ``CaptureWork``.
+///
 /// A manifest's files may have segment indexes: these are read when all files are there, to complete the playlists.
 struct StreamWork: Sendable {
     /// Its files that are not in memory; nil while they are not known.
@@ -27,6 +29,17 @@ struct StreamWork: Sendable {
     var indexes: [String: OpenPlaylists.IndexBytes]?
     /// Which of its files are encrypted, and what inspecting them has shown.
     var inspection = SegmentInspection()
+
+    /// The capture that goes on; nil for a recorded lecture, and when the capture is over.
+    var capture: CaptureWork?
+    /// Whether it is a capture, which may be over: its source has other files by now.
+    var isCapture = false
+
+    /// Whether playlists of a capture are to be fetched, or are fetched and to be read.
+    func wantsPlaylists(_ now: BootInstant) -> Bool {
+        guard let capture else { return false }
+        return capture.isLoading ? !isReading : !capture.due(now).isEmpty
+    }
 
     /// Whether its files may be fetched.
     var isOpen: Bool { backlog != nil && !isRenewing }
@@ -47,7 +60,7 @@ struct StreamWork: Sendable {
     /// - Parameter files: those in memory.
     /// - Returns: false while the files are not known.
     func knowsLengths(of files: [ResourceWork]) -> Bool {
-        isOpen && waiting(besides: files) == 0
+        isOpen && capture == nil && waiting(besides: files) == 0
             && files.ofStreams.allSatisfy { files[$0].record.total != nil || files[$0].machine.isOver }
     }
 
@@ -72,7 +85,7 @@ struct Backlog: Sendable {
     /// The position of the first file.
     let first: Int
     /// How many files the streams have.
-    let count: Int
+    private(set) var count: Int
     /// The position of the last file that was taken from the store.
     private(set) var cursor = -1
     /// Whether the store has no more of them.
@@ -90,6 +103,12 @@ struct Backlog: Sendable {
     ///   - first: the position of the first file.
     init(all: StreamTotals, finished: StreamTotals, first: Int) {
         (count, self.finished, self.first) = (all.files, finished, first)
+    }
+
+    /// Files were added to the store.
+    mutating func added(_ files: Int) {
+        count += files
+        if files > 0 { isEmpty = false }
     }
 
     /// Some were taken from the store.
@@ -117,6 +136,9 @@ struct Backlog: Sendable {
     /// - Parameter file: its row.
     /// - Returns: whether that is the first time.
     mutating func loses(_ file: ResourceID) -> Bool { lost.insert(file).inserted }
+
+    /// Whether the URL of a file was lost.
+    func hasLost(_ file: ResourceID) -> Bool { lost.contains(file) }
 }
 
 /// The files of streams in memory.

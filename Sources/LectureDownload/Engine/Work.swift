@@ -58,7 +58,7 @@ struct ItemWork: Sendable {
         guard course == .working, !isBlocked, grant == .permitted, !loader.isWanted, !renewal.isResolving else {
             return false
         }
-        if stream.needsRefill(resources) { return false }
+        if stream.needsRefill(resources) || stream.wantsPlaylists(boot) { return false }
         return resources.allSatisfy { isOccupied($0, settings, at: boot) } && !resources.allSatisfy(\.machine.isOver)
     }
 

@@ -14,7 +14,7 @@ actor AdaptiveShelf: CorePart {
     private var opened: [FinalizedMedia] = []
     private static let mostOpened = 16
     /// What was last shown of a playlist: players ask again and again while a lecture is downloaded.
-    private var shown: [Int: (presence: StreamPresence, text: String)] = [:]
+    private var shown: [Int: (presence: StreamPresence, stored: String, text: String)] = [:]
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
 
@@ -60,7 +60,7 @@ actor AdaptiveShelf: CorePart {
             guard try presence().end == nil else { return 1 }
             let subtitles = Set(SubtitleRendition.all(in: version.playlists[0]).map(\.playlist))
             let tracks = version.playlists.indices.filter { $0 >= version.firstMedia && !subtitles.contains(names[$0]) }
-            let counts = Set(try tracks.map { try LocalPlaylist(version.playlists[$0]).partCount })
+            let counts = Set(try tracks.map { try LocalPlaylist(try stored($0)).partCount })
             guard counts.count == 1, let count = counts.first, count <= Self.mostParts else { return 1 }
             return count
         }
@@ -92,15 +92,23 @@ actor AdaptiveShelf: CorePart {
     }
 
     private func text(_ place: Int, _ presence: StreamPresence) throws -> String {
-        let stored = version.playlists[place]
+        let stored = try stored(place)
         guard place >= version.firstMedia, presence != StreamPresence() else { return stored }
-        if let last = shown[place], last.presence == presence { return last.text }
+        if let last = shown[place], last.presence == presence, last.stored == stored { return last.text }
         var playlist = try LocalPlaylist(stored)
         playlist.show(until: presence.end, without: presence.missing)
         guard !playlist.isEmpty else { throw LectureError(.notComplete, detail: key.text) }
         let text = try playlist.text()
-        shown[place] = (presence, text)
+        shown[place] = (presence, stored, text)
         return text
+    }
+
+    /// A playlist as stored; one that was being captured when the play began has grown since.
+    func stored(_ place: Int) throws -> String {
+        guard StreamCapture.isGoingOn(version.playlists) else { return version.playlists[place] }
+        let texts = try queries.streams.playlists(version.id)
+        guard texts.indices.contains(place) else { throw LectureError(.notComplete, detail: key.text) }
+        return texts[place]
     }
 
     /// Refuses what cannot be played yet: each playlist must have a segment.
@@ -210,7 +218,7 @@ actor AdaptiveShelf: CorePart {
     private func joinedPlaylist() throws -> LocalPlaylist {
         let presence = try presence()
         guard presence.end == nil else { throw LectureError(.notComplete, detail: key.text) }
-        var playlist = try LocalPlaylist(version.playlists[version.firstMedia])
+        var playlist = try LocalPlaylist(try stored(version.firstMedia))
         playlist.show(until: nil, without: presence.missing)
         return playlist
     }
@@ -243,11 +251,16 @@ actor AdaptiveShelf: CorePart {
     }
 
     private func recordedExtent() throws -> (bytes: UInt64, recorded: Duration?, head: FinalizedMedia?) {
+        let duration = try lecture(key)?.duration
+        // Of a captured stream only the end was received last.
+        guard !StreamCapture.isCapture(version.playlists) else {
+            return (try queries.streams.segmentBytes(version.id), duration, nil)
+        }
         let role: ResourceRole = version.playlists.count > 1 ? .playlist : .media
         let head = try queries.streams.headResources(key).filter { $0.role == role && $0.state == .finalized }
             .min { $0.position < $1.position }
         let media = try head.map { FinalizedMedia(resource: $0, cipher: try cipher(for: $0, of: key)) }
-        return (try queries.streams.segmentBytes(version.id), try lecture(key)?.duration, media)
+        return (try queries.streams.segmentBytes(version.id), duration, media)
     }
 }
 

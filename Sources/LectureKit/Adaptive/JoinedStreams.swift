@@ -90,7 +90,7 @@ extension AdaptiveShelf {
             guard let place = names.firstIndex(of: track.playlist), place >= version.firstMedia else { return nil }
             var (parts, lengths) = ([LocalPlaylist.Joinable](), [Duration]())
             for number in 0..<count {
-                var playlist = try LocalPlaylist(version.playlists[place])
+                var playlist = try LocalPlaylist(try stored(place))
                 playlist.show(until: nil, without: presence.missing)
                 if count > 1 { playlist.keep(part: number) }
                 guard let part = playlist.joinable else { return nil }

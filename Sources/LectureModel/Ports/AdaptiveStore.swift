@@ -46,6 +46,18 @@ package protocol AdaptiveStore {
     /// Has the source's playlist downloaded again, for new URLs, and forgets the others, whose paths are returned. The
     /// files of the streams stay.
     func reopenPlaylists(_ lease: ContentLease, _ version: VersionID) throws -> [String]
+    /// Has one playlist downloaded again from the URL that it has; its file stays until the new one has its name.
+    func reload(_ lease: ContentLease, _ playlist: ResourceID) throws
+    /// The next free position of a version.
+    func nextPosition(_ version: VersionID) throws -> Int
+    /// Where the last files of a version's streams came from.
+    ///
+    /// - Parameters:
+    ///   - version: the version.
+    ///   - limit: how many of each role at most.
+    /// - Returns: the newest of each role first.
+    /// - Throws: ``LectureError``.
+    func sources(_ version: VersionID, limit: Int) throws -> [(name: String, role: ResourceRole, url: String)]
     /// Replaces the URLs of the files that are not finished by those of a playlist that was read again.
     ///
     /// - Parameters:

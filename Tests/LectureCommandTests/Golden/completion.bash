@@ -18,6 +18,7 @@ _lecturectl_value() {
     "precache --max-bandwidth") echo 'anything' ;;
     "precache --audio") echo 'anything' ;;
     "precache --subtitles") echo 'anything' ;;
+    "precache --capture") echo 'anything' ;;
     "precache --output-dir" | "precache -d") echo 'directories' ;;
     "precache --name") echo 'anything' ;;
     "precache --report") echo 'files' ;;
@@ -217,7 +218,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "cat") echo '--range -r' ;;

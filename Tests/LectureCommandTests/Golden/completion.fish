@@ -56,6 +56,7 @@ complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l max-height -
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l max-bandwidth -x -d 'No variant with a higher bit rate, in bits per second; for example 2M.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l audio -x -d 'The languages of sound to keep, for example \'ko,en\', or \'all\'.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l subtitles -x -d 'The languages of subtitles to keep, or \'all\'.'
+complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l capture -x -d 'Keep a live HLS stream while it goes on, until it ends or until what is kept plays this long.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l allow-gaps -d 'Complete a lecture without the segments that its server does not have. \'lecturectl why\' names them.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l output-dir -s d -r -f -a '(__fish_complete_directories (commandline -ct))' -d 'Also put every finished file into this directory.'
 complete -c lecturectl -n '__fish_seen_subcommand_from precache' -l name -x -d 'The file names below --output-dir, for example \'{course}/{number:02} {title}.{ext}\'. Fields: course, folder, teacher, title, number (the position in its list), key, name (of the URL), ext. Characters that are not allowed in file names become \'_\'.'

@@ -113,6 +113,7 @@ _lecturectl_precache() {
         '--max-bandwidth=[No variant with a higher bit rate, in bits per second; for example 2M.]:RATE: ' \
         '--audio=[The languages of sound to keep, for example '\''ko,en'\'', or '\''all'\''.]:LANG,…: ' \
         '--subtitles=[The languages of subtitles to keep, or '\''all'\''.]:LANG,…: ' \
+        '--capture=[Keep a live HLS stream while it goes on, until it ends or until what is kept plays this long.]::[DURATION]: ' \
         '--allow-gaps[Complete a lecture without the segments that its server does not have. '\''lecturectl why'\'' names them.]' \
         '-d+[Also put every finished file into this directory.]:DIR:_files -/' \
         '--output-dir=[Also put every finished file into this directory.]:DIR:_files -/' \
