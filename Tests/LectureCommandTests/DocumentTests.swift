@@ -46,7 +46,9 @@ import Testing
     }
 
     @Test func `help --man prints the page of the program, of a group and of a command`() async {
-        let pages = await [run("help", "--man"), run("help", "--man", "store"), run("help", "--man", "store", "backup")]
+        let pages = await [
+            run("help", "--man"), run("help", "--man", "store"), run("help", "--man", "store", "backup"),
+        ]
         let titles = ["LECTURECTL 1", "LECTURECTL-STORE 1", "LECTURECTL-STORE-BACKUP 1"]
         for (page, title) in zip(pages, titles) { #expect(page.output.contains("\n.Dt \(title)\n")) }
         #expect(await run("help", "--man", "prekache").status == .usage)

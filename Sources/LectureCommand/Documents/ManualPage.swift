@@ -74,9 +74,7 @@ package enum ManualPage {
         return lines + arguments(spec) + options(spec.visibleOptions)
     }
 
-    /// How a command is called.
-    ///
-    /// - Parameter name: of the program, where it is not that of the page.
+    /// How a command is called; with the name of the program, where the page has another one.
     private static func synopsis(_ path: [String], _ spec: CommandSpec, name: String) -> String {
         var synopsis = ".Nm \(name.isEmpty ? "" : "\(name) ")Cm \(words(path))"
         if !spec.visibleOptions.isEmpty { synopsis += " Oo Ar options Oc" }

@@ -279,4 +279,35 @@ struct CaptureScenarios {
         due[3] = "?"
         #expect(try live.kept(key) == due + ["end"], "the server has other segments now")
     }
+
+    @Test func `encrypted segments are inspected with each list, not only with the first`() throws {
+        let live = try Broadcast()
+        live.count = 12
+        let secret = "0123456789abcdef"
+        live.change = { _, text in "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n" + text.dropFirst(8) }
+        live.script = { name, answer in
+            if name == "k" { return .document(secret, type: "application/octet-stream") }
+            guard name.hasPrefix("v/"), answer.status < 300, let number = UInt8(name.dropFirst(2).dropLast(3)) else {
+                return answer
+            }
+            // The ninth segment is under another key.
+            let key = number == 8 ? Array("another key here".utf8) : Array(secret.utf8)
+            let vector = [UInt8](repeating: 0, count: 15) + [number]
+            let bytes = try? SegmentEncryption.encrypted(
+                Broadcast.segment("v", Int(number)), key: key, vector: vector)
+            guard let bytes else { return Answer(500) }
+            var encrypted = Answer(200, ["Content-Type": "video/mp2t", "Content-Length": "\(bytes.count)"])
+            encrypted.body = bytes[...]
+            return encrypted
+        }
+        let key = try live.want()
+        try live.scene.rest()
+        let failed = try #require(try live.scene.content(key))
+        #expect(failed.error?.code == .captureGaps && failed.error?.cause == "1 gap of 1 segment: 0:00:32–0:00:36")
+        var due = [String](repeating: "other", count: 12)
+        due[8] = "?"
+        #expect(try live.kept(key) == due + ["end"])
+        #expect(live.requests("v/") == 12 && live.requests("k") == 1)
+        #expect(try live.scene.contradictions() == [])
+    }
 }
