@@ -1,3 +1,4 @@
+import LectureAdaptive
 import LectureCrypto
 import LectureDownload
 import LectureFiles
@@ -149,8 +150,14 @@ actor SourceComparer: CorePart, SourceChecking {
     /// Asks the source, or reads the file for a requested digest.
     private func examine(_ check: CheckRequest, _ version: CompleteVersion) async throws -> CheckVerdict {
         if let digest = check.request.sha256 { return try await compareDigest(digest, check, version) }
+        if check.source.identity == version.sourceIdentity, try isCapture(version) { return .same }
         let answer = try await answer(of: check.request, check.source, unlessChangedSince: version)
         return try await verdict(check, version, answer)
+    }
+
+    /// Whether a version is a broadcast that was captured: its source shows something else by now, or nothing.
+    private func isCapture(_ version: CompleteVersion) throws -> Bool {
+        StreamCapture.isCapture(try index.adaptive.playlists(version.id))
     }
 
     /// Asks a source once. A server that did not answer several times is not asked again.

@@ -107,6 +107,11 @@ import Testing
         #expect(why.text.contains("captured while it went on, with 1 gap of 1 segment"), "\(why.text)")
         let requests = try await site.origin.requests()
         #expect(requests.count { $0.target.hasSuffix(".ts") } == 4, "nothing came twice")
+        // The server has another broadcast by now.
+        try await site.list(0...1)
+        let checked = try await site.run("precache", "--key", "k", "--check", "head", site.url)
+        #expect(checked.status == 0, "\(checked.errorText)")
+        #expect(try await site.origin.requests().count == requests.count)
         let joined = try await site.run("export", "k", "--output", site.directory.file("k.ts"), "--format", "ts")
         #expect(joined.status == 0, "\(joined.errorText)")
         let source = try await TestStreams.shared.value.directory.file("ts/main.m3u8")

@@ -480,7 +480,11 @@ enum RemedyScripts {
         printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n1.ts\n' >site/a.m3u8
         film 1.ts
         film 4.ts
-        "$lecturectl" precache --key a --deadline 3s --capture "$url/a.m3u8" 2>log && { echo "it ended"; exit 1; }
+        "$lecturectl" precache --key a --capture "$url/a.m3u8" 2>log &
+        until "$lecturectl" list --json | grep -q '"chunks_proven":2'; do
+            kill -0 $! || { echo "it ended"; exit 1; }
+        done
+        kill -INT $! && wait $! && { echo "it was complete"; exit 1; }
         printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:3\n' >site/a.m3u8
         printf '#EXTINF:1,\n4.ts\n#EXT-X-ENDLIST\n' >>site/a.m3u8
         fails capture_gaps precache --key a --capture "$url/a.m3u8"
