@@ -58,7 +58,7 @@ import Testing
         let film = try await TestStreams.shared.value.directory.file("film.mp4")
         let broadcast = try ChildProcess(
             try Places.command("ffmpeg"),
-            ["-nostdin", "-v", "error", "-re", "-i", film, "-c", "copy", "-f", "hls", "-hls_time", "2"]
+            ["-nostdin", "-v", "error", "-readrate", "0.5", "-i", film, "-c", "copy", "-f", "hls", "-hls_time", "2"]
                 + ["-hls_list_size", "3", "-hls_flags", "delete_segments", "main.m3u8"],
             directory: site.directory.file("live"))
         while !FileManager.default.fileExists(atPath: site.directory.file("live/main.m3u8")) { await Task.yield() }
