@@ -20,7 +20,7 @@ package struct LiveStreams: Sendable, Equatable {
 /// them.
 ///
 ///     nothing ── take ──▶ following ── take: new segments, gaps ──▶ following
-///                             │ every end was listed, the time is over, or close
+///                             │ every end was listed, or the time is over
 ///                             ▼
 ///                           over: the playlists have an end
 ///
@@ -41,7 +41,7 @@ package struct StreamCapture: Sendable {
     package struct Update: Sendable {
         /// The files that are added, in the order of play.
         package var requests: [ResourceRequest] = []
-        /// The playlists, the one to begin with first.
+        /// The playlists, the one to begin with first; none when nothing has changed.
         package var playlists: [String] = []
         /// What is known of the lecture.
         package var facts = ContentFacts()
@@ -106,15 +106,6 @@ package struct StreamCapture: Sendable {
     /// The target duration of the playlist at a place, in seconds.
     package func targetDuration(_ track: Int) -> Int64 { tracks[track].playlist.targetDuration }
 
-    /// Ends it with what there is.
-    ///
-    /// - Returns: the playlists.
-    /// - Throws: ``LectureError`` with `playlistDamaged`.
-    package mutating func close() throws(LectureError) -> [String] {
-        for index in tracks.indices { tracks[index].close() }
-        return try texts()
-    }
-
     /// The playlists as they are stored now.
     ///
     /// - Returns: the one to begin with first.
@@ -147,7 +138,8 @@ package struct StreamCapture: Sendable {
     private mutating func add(
         _ live: LiveStreams, _ loaded: Set<Int>?, _ firstPosition: Int
     ) throws(LectureError) -> Update {
-        if tracks.isEmpty {
+        let isFirst = tracks.isEmpty
+        if isFirst {
             tracks = live.tracks.map { _ in CapturedPlaylist() }
             if let local = live.local { main = try StreamFiles.text(.multivariant(local)) }
         }
@@ -162,7 +154,7 @@ package struct StreamCapture: Sendable {
         while !isFull, let place = nextTrack { try tracks[place].addNext(to: &files, limit: limit) }
         shared = files.shared
         update.requests = files.requests
-        update.playlists = try texts()
+        if isFirst || !update.changed.isEmpty { update.playlists = try texts() }
         update.facts.type = .adaptiveDownload
         update.facts.duration = tracks.map(\.nanoseconds).max().map { .nanoseconds($0) }
         update.facts.width = live.resolution.map { Int(clamping: $0.width) }

@@ -90,7 +90,7 @@ enum CaptureActions {
         }
         work.came(changed: update.changed, lecture.boot)
         try rows.add(lease, version, update.requests, now: lecture.now)
-        if !update.changed.isEmpty || lecture.item.stream.backlog == nil {
+        if !update.playlists.isEmpty {
             try rows.setPlaylists(lease, version, update.playlists)
             _ = try lecture.index.contents.setFacts(lease, update.facts, now: lecture.now)
         }

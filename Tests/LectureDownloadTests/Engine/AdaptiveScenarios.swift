@@ -470,3 +470,17 @@ struct AdaptiveScenarios {
         #expect(try course.scene.contradictions() == [])
     }
 }
+
+extension Scene {
+    /// Fetches an adaptive lecture to the end of the attempt.
+    func fetch(_ url: String, _ change: (inout StreamSelection) -> Void) throws -> Content {
+        let key = try want(url) { request in
+            var selection = StreamSelection()
+            change(&selection)
+            request.selection = selection
+        }
+        try rest()
+        #expect(try contradictions() == [])
+        return try #require(try content(key))
+    }
+}

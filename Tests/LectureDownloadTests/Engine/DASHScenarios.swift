@@ -37,14 +37,7 @@ struct DASHScenarios {
 
         /// Fetches the manifest's lecture to its end.
         func fetch(_ change: (inout StreamSelection) -> Void = { _ in }) throws -> Content {
-            let key = try scene.want(home + "m.mpd") { request in
-                var selection = StreamSelection()
-                change(&selection)
-                request.selection = selection
-            }
-            try scene.rest()
-            #expect(try scene.contradictions() == [])
-            return try #require(try scene.content(key))
+            try scene.fetch(home + "m.mpd", change)
         }
 
         var requested: [String] { scene.network.requests.map { String($0.url.dropFirst(home.count)) } }

@@ -55,14 +55,7 @@ struct EncryptedScenarios {
 
         /// Fetches the lecture to the end of the attempt.
         @discardableResult func fetch(_ change: (inout StreamSelection) -> Void = { _ in }) throws -> Content {
-            let key = try scene.want(home + "main.m3u8") { request in
-                var selection = StreamSelection()
-                change(&selection)
-                request.selection = selection
-            }
-            try scene.rest()
-            #expect(try scene.contradictions() == [])
-            return try #require(try scene.content(key))
+            try scene.fetch(home + "main.m3u8", change)
         }
 
         var requested: [String] { scene.network.requests.map { String($0.url.dropFirst(home.count)) } }
