@@ -252,7 +252,7 @@ struct PlayerMachine: Sendable, Hashable {
             add(run.meter.arrived(at: place, plays: !run.isPaused, now: now), to: &effects, &run)
             effects.append(.report)
         case .ended: add(run.meter.cut(at: now), to: &effects, &run)
-        case .duration, .buffered, .pictureSize, .caption, .secondCaption, .skip, .closed, .failed: break
+        case .opening, .duration, .buffered, .pictureSize, .caption, .secondCaption, .skip, .closed, .failed: break
         }
         return effects
     }

@@ -18,7 +18,7 @@ actor PlayerRun {
     private var isCounted = false
     private var shown: PlayerState = .idle
     private var picture = Picture()
-    private var length: Duration?
+    private var loads = MediaLoads()
 
     /// What belongs to the lecture beside its media, and what of it was shown last.
     private struct Picture {
@@ -36,6 +36,8 @@ actor PlayerRun {
         /// The next episode, until it was offered.
         var nextEpisode: PlaybackRules.NextEpisode?
         var licence: LicenceStatus?
+        /// How long the media is.
+        var length: Duration?
     }
 
     init(
@@ -68,6 +70,7 @@ actor PlayerRun {
     }
 
     private func handle(_ input: PlayerInput, at now: Duration) async {
+        if case .engine(let event) = input, !loads.admits(event) { return }
         let effects = machine.handle(input, at: now)
         for effect in effects { await perform(effect) }
         show(input)
@@ -79,7 +82,7 @@ actor PlayerRun {
     private func show(_ input: PlayerInput) {
         switch input {
         case .engine(.duration(let length)):
-            self.length = length
+            picture.length = length
             report.yield(.duration(length))
         case .engine(.position(let place)), .engine(.ready(let place)):
             // Before the first picture it is where the engine was asked to begin.
@@ -127,7 +130,7 @@ actor PlayerRun {
         case .judge: asking = Task { await judge() }
         case .load(let start):
             guard let lecture else { return }
-            engine.load(lecture, with: picture.tracks, from: start, to: picture.end)
+            load(lecture, with: picture.tracks, from: start, to: picture.end)
         case .loadIntro: asking = Task { await openIntro() }
         case .count: asking = Task { await count() }
         case .setPaused(let isPaused): engine.setPaused(isPaused)
@@ -140,6 +143,13 @@ actor PlayerRun {
         case .checkLicence: await checkLicence()
         case .close: await close()
         }
+    }
+
+    private func load(
+        _ media: any PlayedLecture, with tracks: PlayerTracks, from start: Duration, to end: Duration?
+    ) {
+        loads.ask()
+        engine.load(media, with: tracks, from: start, to: end)
     }
 
     // MARK: The licence
@@ -204,7 +214,7 @@ actor PlayerRun {
             // It was stopped meanwhile, and its end found no intro to end.
             if machine.state.isOver { return try await intro.end() }
             self.intro = intro
-            engine.load(intro, with: PlayerTracks(), from: .zero, to: nil)
+            load(intro, with: PlayerTracks(), from: .zero, to: nil)
         } catch { inputs.yield(.engine(.failed(Self.known(error)))) }
     }
 
@@ -218,7 +228,7 @@ actor PlayerRun {
         await closeIntro()
         do {
             try await lecture?.start(notify)
-            if options.reports { recorder = try await lecture?.recorder(user: options.user, length: length) }
+            if options.reports { recorder = try await lecture?.recorder(user: options.user, length: picture.length) }
             isCounted = true
             inputs.yield(.counted(period: recorder?.period ?? options.reportPeriod))
         } catch { inputs.yield(.refused(Self.known(error))) }

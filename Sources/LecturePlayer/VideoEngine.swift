@@ -8,7 +8,10 @@ public protocol VideoEngine: Sendable {
     /// What happens in the engine, in order. It ends after ``close()``, when the engine is gone.
     var events: AsyncStream<VideoEvent> { get }
 
-    /// Opens media, paused, in place of what was open. No event of that follows.
+    /// Opens media, paused, in place of what was open.
+    ///
+    /// Events of that may still follow, up to ``VideoEvent/opening(_:)`` with the number of this call: the first call
+    /// is 1.
     ///
     /// - Parameters:
     ///   - media: its bytes, which may be read from any thread.
@@ -54,6 +57,10 @@ public protocol VideoEngine: Sendable {
 
 /// Something that happened in a video engine.
 public enum VideoEvent: Sendable, Hashable {
+    /// It begins to open the media of this call of ``VideoEngine/load(_:with:from:to:)``, counted from 1. What was
+    /// reported of media before belongs to another call. Where an engine never reports it, every event is taken as
+    /// one of the newest media.
+    case opening(Int)
     /// The length of the lecture is known.
     case duration(Duration)
     /// It is at this position.

@@ -6,6 +6,24 @@ import Testing
 
 /// The rules of a session: what follows from what happens.
 struct PlayerMachineTests {
+    @Test func `what is still reported of media is nothing of the media that replaces it`() {
+        let ofMedia: [VideoEvent] = [
+            .duration(.zero), .position(.seconds(10)), .buffering(true), .buffered(.zero), .caption("a"),
+            .pictureSize(width: 1, height: 1), .secondCaption("b"), .seeking, .ready(.seconds(10)), .ended,
+            .failed(LectureError(.damaged)),
+        ]
+        let ofEngine: [VideoEvent] = [.paused(true), .rate(2), .skip, .closed]
+        var loads = MediaLoads()
+        func admitted() -> [VideoEvent] { (ofMedia + ofEngine).filter { loads.admits($0) } }
+        for number in 1...3 {
+            loads.ask()
+            // Nothing was open before the first one, and an engine may report no openings at all.
+            #expect(admitted() == (number == 1 ? ofMedia : []) + ofEngine)
+            #expect([.opening(number)].filter { loads.admits($0) }.count == 1)
+            #expect(admitted() == ofMedia + ofEngine)
+        }
+    }
+
     @Test func `a play is permitted, opened, counted and started in this order`() {
         var session = MachineSession()
         #expect(session.machine.state == .idle)

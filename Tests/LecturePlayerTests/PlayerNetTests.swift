@@ -56,6 +56,21 @@ struct PlayerNetTests {
         await cinema.end()
     }
 
+    @Test func `each pause is reported, also one that follows at once`() async throws {
+        var options = MpvOptions()
+        (options.surface, options.more) = (.none, ["ao": "null"])
+        let engine = try MpvEngine(options)
+        for _ in 0..<50 {
+            engine.setPaused(false)
+            engine.setPaused(true)
+        }
+        engine.close()
+        var reported: [Bool] = []
+        for await case .paused(let isPaused) in engine.events { reported.append(isPaused) }
+        // An answer to each, and what libmpv itself reported.
+        #expect(reported.count >= 100 && reported.last == true, "\(reported)")
+    }
+
     @Test func `a licence that ends while it plays stops the play`() async throws {
         var policy = CallbackPolicy()
         policy.expirationDate = Int64(Date().timeIntervalSince1970) + 4

@@ -57,7 +57,7 @@ import LectureKit
     private let handle: Monitor<Handle?>
     private let windows = Monitor<MediaWindows?>(nil)
     private let tracks = Monitor(PlayerTracks())
-    /// How often media was opened; libmpv reports each of them when it begins.
+    /// How often media was opened.
     private let loads = Monitor(0)
     private let renderer = Monitor<FrameRenderer?>(nil)
     /// The number of the first subtitles while second ones are added.
@@ -187,7 +187,8 @@ import LectureKit
         handle.withLock { handle in handle.flatMap { number(property, $0) } }
     }
 
-    func setPaused(_ isPaused: Bool) { run(["set", "pause", isPaused ? "yes" : "no"]) }
+    /// Pauses, or plays on, and reports what it does then: libmpv reports no change where the next command undid it.
+    func setPaused(_ isPaused: Bool) { run(["set", "pause", isPaused ? "yes" : "no"], reply: Self.pauseReply) }
 
     func setRate(_ rate: Double) { run(["set", "speed", "\(rate)"]) }
 
@@ -268,6 +269,7 @@ import LectureKit
 
     private static let secondSubtitleReply: UInt64 = 1
     private static let secondSubtitleFileReply: UInt64 = 2
+    private static let pauseReply: UInt64 = 3
 
     /// Opens the media, its chapters, or subtitles by their number, for libmpv.
     fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
@@ -294,7 +296,7 @@ import LectureKit
         var height = 0
         var caption = ""
         var secondCaption = ""
-        /// How many files have started; see ``loads``.
+        /// The newest media that libmpv has begun to open; see ``loads``.
         var started = 0
     }
 
@@ -314,7 +316,12 @@ import LectureKit
 
     private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ latest: inout Latest) {
         let kind = unsafe event.pointee.event_id
-        if kind == MPV_EVENT_START_FILE { latest.started += 1 }
+        if kind == MPV_EVENT_START_FILE, let data = unsafe event.pointee.data {
+            // Each `loadfile` makes one entry, and entries are counted (client.h).
+            let entry = unsafe data.assumingMemoryBound(to: mpv_event_start_file.self).pointee.playlist_entry_id
+            latest.started = Int(clamping: entry)
+            report.yield(.opening(latest.started))
+        }
         // What is still reported of media that another one replaces.
         let isOld = latest.started < loads.withLock(\.self)
         switch kind {
@@ -331,6 +338,8 @@ import LectureKit
         case MPV_EVENT_PLAYBACK_RESTART:
             latest.place = position(handle) ?? latest.place
             report.yield(.ready(latest.place))
+        case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.pauseReply:
+            if let isPaused = isPaused(handle) { report.yield(.paused(isPaused)) }
         case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.secondSubtitleReply:
             addedSecondSubtitle(handle, isFile: false)
         case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.secondSubtitleFileReply:
@@ -383,6 +392,12 @@ import LectureKit
         var number = 0.0
         let result = unsafe library.getProperty(handle.pointer, property, MPV_FORMAT_DOUBLE, &number)
         return result < 0 ? nil : number
+    }
+
+    private func isPaused(_ handle: Handle) -> Bool? {
+        var flag: CInt = 0
+        let result = unsafe library.getProperty(handle.pointer, Property.pause.name, MPV_FORMAT_FLAG, &flag)
+        return result < 0 ? nil : flag != 0
     }
 
     private func ended(_ end: mpv_event_end_file) {
