@@ -292,6 +292,8 @@ import LectureKit
     private struct Latest {
         // It has no position between two files, and after gaps in the sound.
         var place: Duration = .zero
+        /// How long the media is that is open.
+        var length: Duration?
         var width = 0
         var height = 0
         var caption = ""
@@ -319,7 +321,7 @@ import LectureKit
         if kind == MPV_EVENT_START_FILE, let data = unsafe event.pointee.data {
             // Each `loadfile` makes one entry, and entries are counted (client.h).
             let entry = unsafe data.assumingMemoryBound(to: mpv_event_start_file.self).pointee.playlist_entry_id
-            latest.started = Int(clamping: entry)
+            (latest.started, latest.length) = (Int(clamping: entry), nil)
             report.yield(.opening(latest.started))
         }
         // What is still reported of media that another one replaces.
@@ -336,6 +338,8 @@ import LectureKit
             for words in whenOpen { run(words) }
         case MPV_EVENT_SEEK: report.yield(.seeking)
         case MPV_EVENT_PLAYBACK_RESTART:
+            // libmpv reports changes of properties after everything else: the length is known before the picture.
+            if let length = number(Property.duration.name, handle) { reportLength(length, &latest) }
             latest.place = position(handle) ?? latest.place
             report.yield(.ready(latest.place))
         case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.pauseReply:
@@ -359,7 +363,7 @@ import LectureKit
         case .position:
             latest.place = Self.time(unsafe data.load(as: Double.self))
             report.yield(.position(latest.place))
-        case .duration: report.yield(.duration(Self.time(unsafe data.load(as: Double.self))))
+        case .duration: reportLength(unsafe data.load(as: Double.self), &latest)
         case .buffered: report.yield(.buffered(Self.time(unsafe data.load(as: Double.self))))
         case .speed: report.yield(.rate(unsafe data.load(as: Double.self)))
         case .pause: report.yield(.paused(unsafe data.load(as: CInt.self) != 0))
@@ -380,6 +384,13 @@ import LectureKit
             report.yield(.secondCaption(text))
         case .waits: report.yield(.buffering(unsafe data.load(as: CInt.self) != 0))
         }
+    }
+
+    private func reportLength(_ seconds: Double, _ latest: inout Latest) {
+        let length = Self.time(seconds)
+        guard length != latest.length else { return }
+        latest.length = length
+        report.yield(.duration(length))
     }
 
     private static func text(_ data: UnsafeMutableRawPointer) -> String {
