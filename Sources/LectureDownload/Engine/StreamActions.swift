@@ -10,7 +10,7 @@ enum StreamActions {
     /// The largest playlist that is read, in bytes.
     private static let playlistLimit: UInt64 = 64 << 20
     /// How many files of a lecture's streams are fetched at once where the user has not set a number of connections.
-    private static let filesAtOnce = 8
+    static let filesAtOnce = 8
 
     // MARK: In memory
 
@@ -42,12 +42,6 @@ enum StreamActions {
             backlog.took(records, limit: limit)
         }
         lecture.item.stream.backlog = backlog
-    }
-
-    /// Whether one more file of the streams may have a transfer.
-    static func hasPlace(_ lecture: ItemStep) -> Bool {
-        lecture.item.stream.isOpen
-            && lecture.item.resources.runningOfStreams < lecture.settings.connections ?? filesAtOnce
     }
 
     /// Files of a complete adaptive lecture that are gone from the disk lose their chunks, so that only they are
