@@ -21,6 +21,7 @@ final class CurlDriver {
     private var idle: [EasyHandle] = []
     private var exchanges: [TransferID: Exchange] = [:]
     private var total: TokenBucket?
+    private var pace = TurnPace()
     private var ended = 0
     private var connections = 0
 
@@ -120,6 +121,7 @@ final class CurlDriver {
         let now = SuspendingClock.now
         // Polling would wake at once, repeatedly, for bytes that may not be read.
         if let closed = total?.delay(now: now), closed > .zero { return .holding(closed) }
+        if pace.waits(after: bytes, running: exchanges.count) { return .gathering }
         return .polling(meter.paused.reduce(silent) { min($0, $1.delay(now: now)) })
     }
 
@@ -147,6 +149,7 @@ final class CurlDriver {
         switch rest {
         case .polling(let limit): multi?.wait(atMost: limit, for: bell)
         case .holding(let limit): meter.withoutRunning { bell.wait(atMost: limit) }
+        case .gathering: bell.wait(atMost: TurnPace.pause)
         }
     }
 

@@ -27,6 +27,8 @@ final class CurlLoop: SerialExecutor {
         case polling(Duration)
         /// For mail only, because nothing may be read.
         case holding(Duration)
+        /// For mail, and only a moment, so that bytes gather.
+        case gathering
     }
 
     private enum Phase {

@@ -63,6 +63,8 @@ final class Doorbell: Sendable {
 
     /// Rounded up: waking early would find nothing due and wait again, repeatedly.
     private static func milliseconds(_ limit: Duration) -> Int32 {
-        Int32(clamping: min(max(limit, .zero), .seconds(3600)).milliseconds + 1)
+        let limit = min(max(limit, .zero), .seconds(3600))
+        let whole = limit.milliseconds
+        return Int32(clamping: .milliseconds(whole) < limit ? whole + 1 : whole)
     }
 }
