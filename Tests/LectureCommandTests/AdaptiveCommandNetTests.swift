@@ -64,6 +64,44 @@ struct AdaptiveCommandNetTests {
         #expect(part.status == 64 && part.errorText.contains("lecturectl export"), "\(part.errorText)")
     }
 
+    /// How often the files of the streams were requested.
+    private static func counts(_ origin: NginxOrigin, atLeast: Int) async throws -> [Int] {
+        let targets = try await origin.requests(atLeast: atLeast).map(\.target)
+        let files = targets.filter { $0.hasSuffix(".ts") || $0.hasSuffix(".bin") }
+        return Dictionary(grouping: files, by: \.self).values.map(\.count)
+    }
+
+    @Test func `two processes with the same stream fetch each segment once, and both succeed`() async throws {
+        let home = try await Home()
+        let words = ["precache", "--json", "--key", "aes", home.url(.aes)]
+        async let one = home.start(words).ending()
+        async let two = home.start(words).ending()
+        let endings = try await [one, two]
+        #expect(endings.map(\.status) == [0, 0], "\(endings.map(\.errorText))")
+        // Five segments and their key.
+        #expect(try await Self.counts(home.origin, atLeast: 7) == [1, 1, 1, 1, 1, 1])
+        #expect(try await home("verify", "aes").status == 0)
+    }
+
+    @Test func `another process takes over the stream of a killed one`() async throws {
+        let home = try await Home()
+        let words = ["precache", "--json", "--key", "ts", home.url(.ts)]
+        let first = try home.start(words + ["--connections", "1", "--limit-rate", "150k"])
+        // Two segments have their final names.
+        try await first.wait(forOutput: #""event":"progress""#)
+        let media = home.directory.file("store/media")
+        while (try? FileManager.default.subpathsOfDirectory(atPath: media).count { $0.hasSuffix(".ts") }) ?? 0 < 2 {}
+        let second = try home.start(words)
+        first.send(SIGKILL)
+        _ = await first.ending()
+        let ending = await second.ending()
+        #expect(ending.status == 0, "\(ending.errorText)")
+        let counts = try await Self.counts(home.origin, atLeast: 6)
+        // Only the segment that was under way is requested again.
+        #expect(counts.count == 5 && counts.count { $0 > 1 } <= 1 && counts.allSatisfy { $0 <= 2 }, "\(counts)")
+        #expect(try await home("verify", "ts").status == 0)
+    }
+
     /// A file of the encrypted stream, what the server has in its place, and how the failure begins.
     private static let wrong: [(String, String, @Sendable (Data, TestStreams) throws -> Data)] = [
         (
