@@ -1,6 +1,6 @@
 /// Whether the next turn waits a moment, because there are few bytes in each.
 ///
-/// A turn looks at every connection, and a server that is far sends a packet at a time: then most turns would be for the
+/// A turn looks at every connection, and a server that is far sends a packet at a time: most turns would be for the
 /// bytes of one packet. A moment later there are more of them, on more connections.
 struct TurnPace {
     /// How long a turn waits. The buffers of the connections hold what arrives meanwhile: at 10 Gbit/s about 1 MB, on

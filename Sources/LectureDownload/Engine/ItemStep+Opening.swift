@@ -18,13 +18,17 @@ extension ItemStep {
         guard try mayFetch() else { return }
         try StreamActions.refill(&self)
         try CaptureActions.loadDue(&self)
-        var isFull = item.stream.isOpen && !item.hasPlace(settings)
+        var isFull = StreamActions.isFull(item, settings)
         for (place, resource) in item.tokens.enumerated() {
-            if item.isOccupied(place, settings, isFull: isFull, at: boot) { continue }
+            if item.resources.isOccupied(
+                place, settings, isUneven: item.restarts.isUneven, isFull: isFull, at: boot)
+            {
+                continue
+            }
             try advance(resource)
             // A new version has begun: its files are opened in the next step.
             if item.isEnding || !item.has(resource) { return }
-            isFull = item.stream.isOpen && !item.hasPlace(settings)
+            isFull = StreamActions.isFull(item, settings)
         }
         if try StreamActions.waitsForPlaylists(&self) { return }
         try item.completeIfWhole(&shared, &step)
@@ -36,14 +40,16 @@ extension ItemStep {
             // An optional resource waits for the media's length, so that totals do not jump.
             if item[resource].record.role != .media, item.isMediaProbing, !item.stream.isOpen { return }
             guard item[resource].sinks.isEmpty, !item[resource].attempts.isEarly(boot) else { return }
-            if item[resource].record.role.isOfStream, !item.hasPlace(settings) { return }
+            if item[resource].record.role.isOfStream, !StreamActions.mayOpen(item, settings) { return }
             _ = try open(resource)
         case .fetching:
             try openPartIfNeeded(resource)
             if item.isEnding { return }
             if item[resource].book.isWhole { return try wholeIsCommitted(resource) }
             guard !item[resource].book.isReceived, !item[resource].attempts.isEarly(boot) else { return }
-            if item[resource].record.role.isOfStream, item[resource].sinks.isEmpty, !item.hasPlace(settings) {
+            if item[resource].record.role.isOfStream, item[resource].sinks.isEmpty,
+                !StreamActions.mayOpen(item, settings)
+            {
                 return
             }
             while item[resource].sinks.count

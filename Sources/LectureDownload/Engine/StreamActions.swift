@@ -10,7 +10,7 @@ enum StreamActions {
     /// The largest playlist that is read, in bytes.
     private static let playlistLimit: UInt64 = 64 << 20
     /// How many files of a lecture's streams are fetched at once where the user has not set a number of connections.
-    static let filesAtOnce = 8
+    private static let filesAtOnce = 8
 
     // MARK: In memory
 
@@ -42,6 +42,16 @@ enum StreamActions {
             backlog.took(records, limit: limit)
         }
         lecture.item.stream.backlog = backlog
+    }
+
+    /// Whether as many files of the streams have a transfer as may have one.
+    static func isFull(_ item: ItemWork, _ settings: DownloadSettings) -> Bool {
+        item.stream.isOpen && item.resources.runningOfStreams >= settings.connections ?? filesAtOnce
+    }
+
+    /// Whether one more file of the streams may have a transfer.
+    static func mayOpen(_ item: ItemWork, _ settings: DownloadSettings) -> Bool {
+        item.stream.isOpen && !isFull(item, settings)
     }
 
     /// Files of a complete adaptive lecture that are gone from the disk lose their chunks, so that only they are

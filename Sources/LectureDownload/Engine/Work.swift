@@ -59,35 +59,10 @@ struct ItemWork: Sendable {
             return false
         }
         if stream.needsRefill(resources) || stream.wantsPlaylists(boot) { return false }
-        let isFull = stream.isOpen && !hasPlace(settings)
-        return resources.indices.allSatisfy { isOccupied($0, settings, isFull: isFull, at: boot) }
+        let isFull = StreamActions.isFull(self, settings)
+        let (isUneven, places) = (restarts.isUneven, resources.indices)
+        return places.allSatisfy { resources.isOccupied($0, settings, isUneven: isUneven, isFull: isFull, at: boot) }
             && !resources.indices.allSatisfy { resources[$0].machine.isOver }
-    }
-
-    /// Whether one more file of its streams may have a transfer.
-    func hasPlace(_ settings: DownloadSettings) -> Bool {
-        stream.isOpen && resources.runningOfStreams < settings.connections ?? StreamActions.filesAtOnce
-    }
-
-    /// Whether one of its files has nothing to do before something is reported.
-    ///
-    /// - Parameters:
-    ///   - place: where it is among the resources; a copy of a file is dear.
-    ///   - settings: the settings in force.
-    ///   - isFull: whether no more files of streams may have a transfer.
-    ///   - boot: the time.
-    /// - Returns: whether ``ItemStep/advance()`` would do nothing with it.
-    func isOccupied(_ place: Int, _ settings: DownloadSettings, isFull: Bool, at boot: BootInstant) -> Bool {
-        let waits = isFull && resources[place].sinks.isEmpty && resources[place].record.role.isOfStream
-        switch resources[place].machine.state {
-        case .probing: return waits || !resources[place].sinks.isEmpty
-        case .fetching:
-            if resources[place].machine.needsOpening || resources[place].book.isWhole { return false }
-            if waits || resources[place].book.isReceived || resources[place].attempts.isEarly(boot) { return true }
-            let wanted = resources[place].wantedConnections(settings, isUneven: restarts.isUneven)
-            return resources[place].sinks.count >= wanted
-        case .digesting, .checking, .inspecting, .finalizing, .finalized, .failed: return true
-        }
     }
 
     /// Whether the disk may make bytes of it durable.
