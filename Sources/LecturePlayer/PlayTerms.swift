@@ -56,6 +56,9 @@ extension PlayTerms {
         length > .zero && clamped(start) >= length && clamped(.zero) < length
     }
 
+    /// Whether the play begins behind the first position that it may have.
+    var canBeginEarlier: Bool { clamped(start) > clamped(.zero) }
+
     /// A position that the play may have: the one asked for, or the start of the section.
     func clamped(_ place: Duration) -> Duration {
         guard let section else { return max(.zero, place) }

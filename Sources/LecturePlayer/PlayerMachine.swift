@@ -97,6 +97,9 @@ struct PlayerMachine: Sendable, Hashable {
         case (_, .stop), (_, .engine(.closed)): return end(.stopped, at: now)
         case (_, .refused(let error)): return end(.failed(error), at: now)
         case (.intro(let intro), _) where !input.isSetting: return follow(intro, input)
+        // There is nothing to play at the resume point: the end is there before the length is reported.
+        case (.loading(let plays), .engine(let event)) where event.hasNothingToPlay && terms.canBeginEarlier:
+            return startOver(plays: plays)
         case (_, .engine(.failed(let error))): return end(.failed(error), at: now)
         case (_, .rate(let asked)):
             guard !terms.hasFixedRate else { return [] }
@@ -137,8 +140,7 @@ struct PlayerMachine: Sendable, Hashable {
         case (.loading, .play), (.loading, .pause): phase = .loading(plays: input == .play)
         case (.loading(let plays), .engine(.duration(let length))) where terms.begins(beyond: length):
             // The media has become shorter since it was left.
-            terms.start = .zero
-            return load(plays: plays)
+            return startOver(plays: plays)
         case (.loading(let plays), .engine(.ready(let place))):
             phase = plays ? .starting(at: place) : .ready(at: place)
             return plays ? [.count] : []
@@ -163,6 +165,12 @@ struct PlayerMachine: Sendable, Hashable {
         default: break
         }
         return []
+    }
+
+    /// Opens the lecture at its beginning, or at that of the section.
+    private mutating func startOver(plays: Bool) -> [PlayerEffect] {
+        terms.start = .zero
+        return load(plays: plays)
     }
 
     /// Opens the lecture.

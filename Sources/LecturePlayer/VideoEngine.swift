@@ -93,6 +93,17 @@ public enum VideoEvent: Sendable, Hashable {
     case failed(LectureError)
 }
 
+extension VideoEvent {
+    /// Whether nothing was there to be played, from the position on.
+    var hasNothingToPlay: Bool {
+        switch self {
+        case .ended: true
+        case .failed(let error): error.code == .mediaUnsupported
+        default: false
+        }
+    }
+}
+
 /// What belongs to a lecture beside its media.
 public struct PlayerTracks: Sendable, Hashable {
     /// Its subtitles.

@@ -149,6 +149,21 @@ struct PlaybackRulesTests {
         #expect(other.take(.engine(.duration(.seconds(500)))) == [])
     }
 
+    @Test(arguments: [VideoEvent.ended, .failed(LectureError(.mediaUnsupported))])
+    func `where the engine finds nothing at the position, it starts over, once`(nothing: VideoEvent) {
+        var session = MachineSession()
+        session.take(.play)
+        session.take(.permitted(PlayTerms(start: .seconds(500))))
+        #expect(session.take(.engine(nothing)) == [.load(from: .zero)])
+        #expect(session.take(.engine(nothing)) == [.close] && session.machine.state.isOver)
+        // Damage at the position is no reason to play something else.
+        var other = MachineSession()
+        other.take(.play)
+        other.take(.permitted(PlayTerms(start: .seconds(500))))
+        #expect(other.take(.engine(.failed(LectureError(.damaged)))) == [.close])
+        #expect(other.machine.state == .stopped(.failed(LectureError(.damaged))))
+    }
+
     // MARK: Intros
 
     private static let intro = PlayTerms(

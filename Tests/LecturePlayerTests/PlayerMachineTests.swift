@@ -75,8 +75,8 @@ struct PlayerMachineTests {
     func `what ends before it was counted records and reports nothing`(ending: PlayerInput, steps: Int) {
         var session = MachineSession()
         let path: [PlayerInput] = [
-            .play, .permitted(PlayTerms(start: .seconds(5))), .engine(.position(.seconds(5))),
-            .engine(.ready(.seconds(5))),
+            // From the beginning: at a later position the play would start over.
+            .play, .permitted(PlayTerms()), .engine(.position(.zero)), .engine(.ready(.zero)),
         ]
         for input in path.prefix(steps + 1) { session.take(input, after: .seconds(1)) }
         #expect(session.take(ending) == [.close])

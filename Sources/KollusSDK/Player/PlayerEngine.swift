@@ -5,20 +5,21 @@ import LecturePlayer
 final class PlayerEngine: VideoEngine {
     let events: AsyncStream<VideoEvent>
     private let mpv: MpvEngine
+    private let loads = Guarded(MediaLoads())
 
     /// Takes an engine.
     ///
     /// - Parameters:
     ///   - mpv: the engine; it belongs to this one.
-    ///   - watch: gets every event first, in order.
+    ///   - watch: gets the events first, in order, but those of media that was replaced.
     init(_ mpv: MpvEngine, watch: @escaping @Sendable (VideoEvent, PlayerEngine?) -> Void) {
         let (events, forward) = AsyncStream.makeStream(of: VideoEvent.self)
         (self.events, self.mpv) = (events, mpv)
-        let source = mpv.events
+        let (source, loads) = (mpv.events, loads)
         // Its own task ends with the engine, which libmpv's last event reports.
         Task { [weak self] in
             for await event in source {
-                watch(event, self)
+                if loads.withLock({ $0.admits(event) }) { watch(event, self) }
                 forward.yield(event)
             }
             forward.finish()
@@ -26,6 +27,7 @@ final class PlayerEngine: VideoEngine {
     }
 
     func load(_ media: any MediaSource, with tracks: PlayerTracks, from start: Duration, to end: Duration?) {
+        loads.withLock { $0.ask() }
         mpv.load(media, with: tracks, from: start, to: end)
     }
 

@@ -158,30 +158,6 @@ extension [ResourceWork] {
     /// How many of them have a transfer.
     var runningOfStreams: Int { ofStreams.count { !self[$0].sinks.isEmpty } }
 
-    /// Whether one of them has nothing to do before something is reported.
-    ///
-    /// - Parameters:
-    ///   - place: where it is; a copy of a file is dear.
-    ///   - settings: the settings in force.
-    ///   - isUneven: whether several servers are behind one address.
-    ///   - isFull: whether no more files of streams may have a transfer.
-    ///   - boot: the time.
-    /// - Returns: whether ``ItemStep/advance()`` would do nothing with it.
-    func isOccupied(_ place: Int, _ settings: DownloadSettings, isUneven: Bool, isFull: Bool, at boot: BootInstant)
-        -> Bool
-    {
-        let waits = isFull && self[place].sinks.isEmpty && self[place].record.role.isOfStream
-        switch self[place].machine.state {
-        case .probing: return waits || !self[place].sinks.isEmpty
-        case .fetching:
-            if self[place].machine.needsOpening || self[place].book.isWhole { return false }
-            if waits || self[place].book.isReceived || self[place].attempts.isEarly(boot) { return true }
-            let wanted = self[place].wantedConnections(settings, isUneven: isUneven)
-            return self[place].sinks.count >= wanted
-        case .digesting, .checking, .inspecting, .finalizing, .finalized, .failed: return true
-        }
-    }
-
     /// Removes those that have nothing more to do.
     mutating func takeFinishedOfStreams() -> [ResourceWork] {
         let done = filter { $0.record.role.isOfStream && StreamActions.isDone($0) }

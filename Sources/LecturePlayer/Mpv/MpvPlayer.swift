@@ -57,8 +57,8 @@ import LectureKit
     private let handle: Monitor<Handle?>
     private let windows = Monitor<MediaWindows?>(nil)
     private let tracks = Monitor(PlayerTracks())
-    /// How often media was opened.
-    private let loads = Monitor(0)
+    /// Whether media was opened, for which libmpv needs to know its streams.
+    private let hasStreams = Monitor(false)
     private let renderer = Monitor<FrameRenderer?>(nil)
     /// The number of the first subtitles while second ones are added.
     private let first = Monitor<Int?>(nil)
@@ -122,9 +122,9 @@ import LectureKit
         before?.cancel()
         let playlist = media.timeline == nil ? media.playlist : nil
         self.playlist.withLock { $0 = playlist }
-        let isFirst = loads.withLock { loads in
-            loads += 1
-            return loads == 1
+        let isFirst = hasStreams.withLock { hasStreams in
+            defer { hasStreams = true }
+            return !hasStreams
         }
         let added = handle.withLock { handle -> Int32? in
             guard let handle, isFirst else { return nil }
@@ -298,8 +298,6 @@ import LectureKit
         var height = 0
         var caption = ""
         var secondCaption = ""
-        /// The newest media that libmpv has begun to open; see ``loads``.
-        var started = 0
     }
 
     private func takeEvents(_ handle: Handle) {
@@ -317,17 +315,13 @@ import LectureKit
     }
 
     private func take(_ event: UnsafeMutablePointer<mpv_event>, _ handle: Handle, _ latest: inout Latest) {
-        let kind = unsafe event.pointee.event_id
-        if kind == MPV_EVENT_START_FILE, let data = unsafe event.pointee.data {
+        switch unsafe event.pointee.event_id {
+        case MPV_EVENT_START_FILE:
+            guard let data = unsafe event.pointee.data else { return }
+            latest.length = nil
             // Each `loadfile` makes one entry, and entries are counted (client.h).
             let entry = unsafe data.assumingMemoryBound(to: mpv_event_start_file.self).pointee.playlist_entry_id
-            (latest.started, latest.length) = (Int(clamping: entry), nil)
-            report.yield(.opening(latest.started))
-        }
-        // What is still reported of media that another one replaces.
-        let isOld = latest.started < loads.withLock(\.self)
-        switch kind {
-        case MPV_EVENT_SEEK where isOld, MPV_EVENT_PLAYBACK_RESTART where isOld, MPV_EVENT_END_FILE where isOld: break
+            report.yield(.opening(Int(clamping: entry)))
         case MPV_EVENT_PROPERTY_CHANGE:
             guard let property = unsafe Property(rawValue: event.pointee.reply_userdata),
                 let data = unsafe event.pointee.data
@@ -341,7 +335,8 @@ import LectureKit
             // libmpv reports changes of properties after everything else: the length is known before the picture.
             if let length = number(Property.duration.name, handle) { reportLength(length, &latest) }
             latest.place = position(handle) ?? latest.place
-            report.yield(.ready(latest.place))
+            // Without a track, the media is over by now: its end is the next event.
+            if number("track-list/count", handle) ?? 0 > 0 { report.yield(.ready(latest.place)) }
         case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.pauseReply:
             if let isPaused = isPaused(handle) { report.yield(.paused(isPaused)) }
         case MPV_EVENT_COMMAND_REPLY where unsafe event.pointee.reply_userdata == Self.secondSubtitleReply:
