@@ -225,7 +225,8 @@ struct PlayerTests {
             if number == 1 { try view.play() }
             if number == 2 { try view.pause() }
             view.currentPlaybackTime = place
-            #expect(view.currentPlaybackTime == place)
+            // Not where it comes from. A player that is there by now has a picture's own position.
+            #expect(abs(view.currentPlaybackTime - place) < 0.05)
             let count = (number + 1) * 2
             await witness.until { Self.jumps($0).count == count }
             let jumps = Self.jumps(witness.calls).suffix(2)
