@@ -4,6 +4,8 @@
 #ifndef CCURL_SHIM_H
 #define CCURL_SHIM_H
 #include <curl/curl.h>
+// Swift's Glibc module leaves it out.
+#include <sys/epoll.h>
 
 typedef __typeof__(&curl_easy_init) ccurl_easy_init;
 typedef __typeof__(&curl_easy_cleanup) ccurl_easy_cleanup;
@@ -17,9 +19,9 @@ typedef __typeof__(&curl_multi_init) ccurl_multi_init;
 typedef __typeof__(&curl_multi_cleanup) ccurl_multi_cleanup;
 typedef __typeof__(&curl_multi_add_handle) ccurl_multi_add_handle;
 typedef __typeof__(&curl_multi_remove_handle) ccurl_multi_remove_handle;
-typedef __typeof__(&curl_multi_perform) ccurl_multi_perform;
+typedef __typeof__(&curl_multi_socket_action) ccurl_multi_socket_action;
+typedef __typeof__(&curl_multi_timeout) ccurl_multi_timeout;
 typedef __typeof__(&curl_multi_info_read) ccurl_multi_info_read;
-typedef __typeof__(&curl_multi_poll) ccurl_multi_poll;
 typedef __typeof__(&curl_url) ccurl_url;
 typedef __typeof__(&curl_url_cleanup) ccurl_url_cleanup;
 typedef __typeof__(&curl_url_set) ccurl_url_set;
@@ -67,4 +69,10 @@ static inline CURLcode ccurl_get_private(ccurl_variadic _Nonnull function, CURL 
 
 /// curl_multi_setopt is variadic: an option that takes a number.
 static inline CURLMcode ccurl_multi_set_long(ccurl_variadic _Nonnull function, CURLM *_Nonnull multi, CURLMoption option, long value) { return ((__typeof__(&curl_multi_setopt))function)(multi, option, value); }
+
+/// curl_multi_setopt is variadic: an option that takes a pointer, which libcurl keeps.
+static inline CURLMcode ccurl_multi_set_pointer(ccurl_variadic _Nonnull function, CURLM *_Nonnull multi, CURLMoption option, void *_Nullable value) { return ((__typeof__(&curl_multi_setopt))function)(multi, option, value); }
+
+/// curl_multi_setopt is variadic: CURLMOPT_SOCKETFUNCTION.
+static inline CURLMcode ccurl_multi_set_watcher(ccurl_variadic _Nonnull function, CURLM *_Nonnull multi, curl_socket_callback _Nonnull value) { return ((__typeof__(&curl_multi_setopt))function)(multi, CURLMOPT_SOCKETFUNCTION, value); }
 #endif

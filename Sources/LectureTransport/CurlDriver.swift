@@ -16,12 +16,12 @@ final class CurlDriver {
     private let roots: RootCertificates
     private let clock: any LectureClock
     private let meter = Meter()
+    private let sockets: SocketWatch
     private var rootOptions: RootCertificates.Options?
     private var multi: MultiHandle?
     private var idle: [EasyHandle] = []
     private var exchanges: [TransferID: Exchange] = [:]
     private var total: TokenBucket?
-    private var pace = TurnPace()
     private var ended = 0
     private var connections = 0
 
@@ -31,7 +31,11 @@ final class CurlDriver {
     ///   - configuration: how exchanges are made.
     ///   - roots: extra roots.
     ///   - clock: stamps heads.
-    init(_ configuration: TransportConfiguration, roots: RootCertificates, clock: any LectureClock) {
+    /// - Throws: ``LectureError`` as ``SocketWatch/init()``.
+    init(
+        _ configuration: TransportConfiguration, roots: RootCertificates, clock: any LectureClock
+    ) throws(LectureError) {
+        sockets = try SocketWatch()
         self.configuration = configuration
         self.roots = roots
         self.clock = clock
@@ -56,7 +60,7 @@ final class CurlDriver {
         }
     }
 
-    private func prepare() { multi = multi ?? MultiHandle(configuration) }
+    private func prepare() { multi = multi ?? MultiHandle(configuration, sockets) }
 
     /// The limit of all exchanges together is enforced between turns, and each exchange takes its share per turn: a
     /// sixty-fourth of a second's bytes, so that turns follow each other closely.
@@ -121,7 +125,7 @@ final class CurlDriver {
         let now = SuspendingClock.now
         // Polling would wake at once, repeatedly, for bytes that may not be read.
         if let closed = total?.delay(now: now), closed > .zero { return .holding(closed) }
-        if pace.waits(after: bytes, running: exchanges.count) { return .gathering }
+        if let wait = meter.pace.wait(after: bytes, running: exchanges.count) { return .gathering(wait) }
         return .polling(meter.paused.reduce(silent) { min($0, $1.delay(now: now)) })
     }
 
@@ -149,7 +153,7 @@ final class CurlDriver {
         switch rest {
         case .polling(let limit): multi?.wait(atMost: limit, for: bell)
         case .holding(let limit): meter.withoutRunning { bell.wait(atMost: limit) }
-        case .gathering: bell.wait(atMost: TurnPace.pause)
+        case .gathering(let limit): bell.wait(atMost: limit)
         }
     }
 

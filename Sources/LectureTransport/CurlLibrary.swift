@@ -103,9 +103,9 @@ import LectureModel
     let cleanup: ccurl_multi_cleanup
     let add: ccurl_multi_add_handle
     let remove: ccurl_multi_remove_handle
-    let perform: ccurl_multi_perform
+    let act: ccurl_multi_socket_action
+    let timeout: ccurl_multi_timeout
     let readInfo: ccurl_multi_info_read
-    let poll: ccurl_multi_poll
     let setOption: ccurl_variadic
 
     init(_ library: CurlLibrary.Functions) throws(LectureError) {
@@ -113,9 +113,9 @@ import LectureModel
         unsafe cleanup = try unsafe library.find("curl_multi_cleanup", ccurl_multi_cleanup.self)
         unsafe add = try unsafe library.find("curl_multi_add_handle", ccurl_multi_add_handle.self)
         unsafe remove = try unsafe library.find("curl_multi_remove_handle", ccurl_multi_remove_handle.self)
-        unsafe perform = try unsafe library.find("curl_multi_perform", ccurl_multi_perform.self)
+        unsafe act = try unsafe library.find("curl_multi_socket_action", ccurl_multi_socket_action.self)
+        unsafe timeout = try unsafe library.find("curl_multi_timeout", ccurl_multi_timeout.self)
         unsafe readInfo = try unsafe library.find("curl_multi_info_read", ccurl_multi_info_read.self)
-        unsafe poll = try unsafe library.find("curl_multi_poll", ccurl_multi_poll.self)
         setOption = try library.find("curl_multi_setopt", ccurl_variadic.self)
     }
 }

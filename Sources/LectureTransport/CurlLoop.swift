@@ -28,7 +28,7 @@ final class CurlLoop: SerialExecutor {
         /// For mail only, because nothing may be read.
         case holding(Duration)
         /// For mail, and only a moment, so that bytes gather.
-        case gathering
+        case gathering(Duration)
     }
 
     private enum Phase {

@@ -23,7 +23,7 @@ package actor CurlTransport: Transport {
     package init(_ configuration: TransportConfiguration, clock: any LectureClock) throws(LectureError) {
         let roots = try RootCertificates(caFile: configuration.caFile)
         loop = try CurlLoop()
-        driver = CurlDriver(configuration, roots: roots, clock: clock)
+        driver = try CurlDriver(configuration, roots: roots, clock: clock)
         try loop.start(for: self)
     }
 

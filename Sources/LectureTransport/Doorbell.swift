@@ -2,8 +2,7 @@ import CCurl
 import Glibc
 import LectureModel
 
-/// Wakes the transport's thread, whether it waits in libcurl's poll or, when a rate limit forbids reading, in one of
-/// its own. A pipe, because `curl_multi_wakeup` covers only the former and requires the handle to exist still.
+/// Wakes the transport's thread, whether it waits for sockets or, when a rate limit forbids reading, for this alone.
 final class Doorbell: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -44,16 +43,22 @@ final class Doorbell: Sendable {
         if entry.revents != 0 { silence() }
     }
 
-    /// Waits for the bell and for libcurl's sockets and timers. As ``wait(atMost:)``.
+    /// Waits for the bell and for a socket that is ready. As ``wait(atMost:)``.
     ///
     /// - Parameters:
     ///   - limit: the longest wait.
-    ///   - multi: libcurl's multi handle.
-    ///   - curl: its functions.
-    @unsafe func wait(atMost limit: Duration, with multi: UnsafeMutableRawPointer, by curl: CurlMultiFunctions) {
-        var entry = curl_waitfd(fd: reading, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        _ = unsafe curl.poll(multi, &entry, 1, Self.milliseconds(limit), nil)
-        if entry.revents != 0 { silence() }
+    ///   - sockets: the sockets.
+    func wait(atMost limit: Duration, orFor sockets: SocketWatch) {
+        var entries = (
+            pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: sockets.descriptor, events: Int16(POLLIN), revents: 0)
+        )
+        _ = unsafe withUnsafeMutablePointer(to: &entries) { pointer in
+            unsafe pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
+                unsafe Glibc.poll($0, 2, Self.milliseconds(limit))
+            }
+        }
+        if entries.0.revents != 0 { silence() }
     }
 
     private func silence() {

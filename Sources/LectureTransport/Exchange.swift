@@ -134,6 +134,9 @@ final class Exchange {
     /// - Parameter line: with its line end.
     /// - Returns: false to end the exchange.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        if !collector.hasStarted, let lastActivity {
+            meter.pace.answered(after: meter.running(now: SuspendingClock.now) - lastActivity)
+        }
         count(line.count)
         defer { recordActivity() }
         switch unsafe collector.take(line) {

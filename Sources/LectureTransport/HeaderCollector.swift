@@ -19,6 +19,8 @@ package struct HeaderCollector {
 
     /// Whether a final head was reported.
     package private(set) var isDone = false
+    /// Whether a line was received.
+    var hasStarted: Bool { byteCount > 0 }
     /// Whether a head has started and its empty line has not been received.
     private(set) var isInsideHead = false
     /// Whether nothing but the end of the connection ends the body (RFC 9112 section 6.3, rule 8).

@@ -9,6 +9,8 @@ final class Meter {
     var share: Int?
     /// Exchanges that were paused by a limit and wait to resume.
     var paused: [Exchange] = []
+    /// How the turns follow each other.
+    var pace = TurnPace()
     /// The number of the current turn.
     private(set) var turn = 0
     private var bytes = 0

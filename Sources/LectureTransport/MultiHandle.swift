@@ -19,22 +19,30 @@ private let globalState: CURLcode =
     private let curl: CurlMultiFunctions
     private let getInfo: ccurl_variadic
     private let pointer: UnsafeMutableRawPointer
+    private let sockets: SocketWatch
 
     /// Makes the handle; nil when libcurl cannot be used.
     ///
-    /// - Parameter configuration: the limits of connections.
-    init?(_ configuration: TransportConfiguration) {
+    /// - Parameters:
+    ///   - configuration: the limits of connections.
+    ///   - sockets: watches its sockets.
+    init?(_ configuration: TransportConfiguration, _ sockets: SocketWatch) {
         guard globalState == CURLE_OK, let library = CurlLibrary.available,
             let pointer = unsafe library.multi.make()
         else { return nil }
         (curl, getInfo) = (library.multi, library.easy.getInfo)
         unsafe self.pointer = unsafe pointer
+        self.sockets = sockets
+        unsafe ccurl_multi_set_watcher(curl.setOption, pointer, socketChanged)
+        let context = unsafe Unmanaged.passUnretained(sockets).toOpaque()
+        unsafe ccurl_multi_set_pointer(curl.setOption, pointer, CURLMOPT_SOCKETDATA, context)
         set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         set(CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
         set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxHostConnections)
         set(CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maxTotalConnections)
     }
 
+    // Closes connections, which changes what is watched.
     deinit { _ = unsafe curl.cleanup(pointer) }
 
     /// Starts an exchange.
@@ -47,8 +55,20 @@ private let globalState: CURLcode =
 
     /// Reads and writes what can be read and written; callbacks are called from here.
     func perform() {
+        for ready in sockets.ready() { act(ready.socket, ready.readiness.rawValue) }
+        if untilTimer == .zero { act(CURL_SOCKET_TIMEOUT, 0) }
+    }
+
+    private func act(_ socket: Int32, _ bits: Int32) {
         var running: Int32 = 0
-        _ = unsafe curl.perform(pointer, &running)
+        _ = unsafe curl.act(pointer, socket, bits, &running)
+    }
+
+    /// How long until a timer of libcurl is due, for instance the start of an exchange that was added; nil without one.
+    private var untilTimer: Duration? {
+        var milliseconds = -1
+        _ = unsafe curl.timeout(pointer, &milliseconds)
+        return milliseconds < 0 ? nil : .milliseconds(milliseconds)
     }
 
     /// The next finished exchange; it must be removed before the next call.
@@ -66,12 +86,14 @@ private let globalState: CURLcode =
         return nil
     }
 
-    /// Waits until a connection or a timer of libcurl is due, the bell rings, or the time is over.
+    /// Waits until a socket is ready or a timer of libcurl is due, the bell rings, or the time is over.
     ///
     /// - Parameters:
     ///   - limit: the longest wait.
     ///   - bell: the thread's bell.
-    func wait(atMost limit: Duration, for bell: Doorbell) { unsafe bell.wait(atMost: limit, with: pointer, by: curl) }
+    func wait(atMost limit: Duration, for bell: Doorbell) {
+        bell.wait(atMost: untilTimer.map { min($0, limit) } ?? limit, orFor: sockets)
+    }
 
     private func set(_ option: CURLMoption, _ value: Int) {
         unsafe ccurl_multi_set_long(curl.setOption, pointer, option, value)
