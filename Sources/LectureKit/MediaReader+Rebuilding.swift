@@ -12,10 +12,15 @@ extension MediaReader {
         if let error = writer.whyReadOnly { throw error }
         guard let row = file.resource, !file.path.hasSuffix(".part"), !file.path.hasSuffix(".new")
         else { return RebuiltFile(file: file, outcome: .partial, sha256: nil) }
-        guard let mediaType = MediaPath.mediaType(ofMediaAt: file.path) else {
-            return RebuiltFile(file: file, outcome: .companion, sha256: nil)
-        }
+        if MediaPath.isOfStream(file.path) { return RebuiltFile(file: file, outcome: .stream, sha256: nil) }
         let survey = try await survey(file, row)
+        // A playlist is nothing without its segments, whatever list has its digest.
+        if FirstBytes.playlistType(survey.beginning) != nil {
+            return RebuiltFile(file: file, outcome: .stream, sha256: survey.sha256)
+        }
+        guard let mediaType = MediaPath.mediaType(ofMediaAt: file.path) else {
+            return RebuiltFile(file: file, outcome: .companion, sha256: survey.sha256)
+        }
         let outcome: RebuildOutcome
         if let request = try listed?(survey.sha256).map(prepared), case let source = try source(of: request),
             !source.isGateway

@@ -29,6 +29,8 @@ public enum RebuildOutcome: Sendable, Hashable {
     case partial
     /// A subtitle or a picture: which lecture it belongs to was in the lost database.
     case companion
+    /// A part of an adaptive lecture (a playlist, a segment, a key): which one was in the lost database.
+    case stream
 
     /// The word in JSON.
     public var name: String {
@@ -40,6 +42,7 @@ public enum RebuildOutcome: Sendable, Hashable {
         case .sealed: "sealed"
         case .partial: "partial"
         case .companion: "companion"
+        case .stream: "stream"
         }
     }
 
@@ -47,7 +50,7 @@ public enum RebuildOutcome: Sendable, Hashable {
     public var key: ContentKey? {
         switch self {
         case .recorded(let key), .present(let key), .licensed(let key): key
-        case .unlisted, .sealed, .partial, .companion: nil
+        case .unlisted, .sealed, .partial, .companion, .stream: nil
         }
     }
 
@@ -55,7 +58,7 @@ public enum RebuildOutcome: Sendable, Hashable {
     public var isUnusable: Bool {
         switch self {
         case .recorded, .unlisted: false
-        case .present, .licensed, .sealed, .partial, .companion: true
+        case .present, .licensed, .sealed, .partial, .companion, .stream: true
         }
     }
 }

@@ -241,4 +241,26 @@ struct AdaptiveCommandNetTests {
         #expect(!FileManager.default.fileExists(atPath: file) && kept.status != 0, "\(kept.status)")
         #expect(try await home("cat", "ts").status == 0, "it is kept all the same")
     }
+
+    @Test func `what a lost database leaves of an adaptive lecture is named, and deleted`() async throws {
+        let home = try await Home(.aes)
+        let files = FileManager.default
+        for name in try files.contentsOfDirectory(atPath: home.directory.file("store"))
+        where name.hasPrefix("lecturekit.db") {
+            try files.removeItem(atPath: home.directory.file("store/\(name)"))
+        }
+        let rebuilt = try await home("store", "rebuild", "--json")
+        let lines = rebuilt.text.split(separator: "\n").map { Data($0.utf8) }
+        // The playlist, the key and five segments.
+        #expect(rebuilt.status == 1 && lines.count == 7, "\(rebuilt.text)")
+        for line in lines {
+            #expect(try JSONSchema(named: "event-rebuilt").faults(in: line) == [])
+            #expect(String(decoding: line, as: UTF8.self).contains(#""outcome":"stream""#))
+        }
+        let deleted = try await home("store", "rebuild", "--delete-unusable")
+        #expect(deleted.status == 0 && deleted.errorText.contains("7 deleted"), "\(deleted.errorText)")
+        #expect(deleted.errorText.contains("a part of an adaptive lecture"))
+        #expect(try await home("precache", "--key", "aes", home.url(.aes)).status == 0)
+        #expect(try await home("verify", "--all").status == 0)
+    }
 }

@@ -96,6 +96,7 @@ private struct RebuildRun {
         case .sealed: "sealed, or no media"
         case .partial: "a download that had not ended"
         case .companion: "a subtitle or a picture"
+        case .stream: "a part of an adaptive lecture"
         }
     }
 

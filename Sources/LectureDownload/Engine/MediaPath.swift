@@ -29,10 +29,18 @@ package enum MediaPath {
     /// - Returns: `application/octet-stream` for media of another type than the names have; nil for the file of a
     ///   subtitle or a picture, and for every other name.
     package static func mediaType(ofMediaAt path: String) -> String? {
-        if path.split(separator: "/").last?.contains("\(streamMark).") == true { return nil }
+        if isOfStream(path) { return nil }
         if path.hasSuffix(mediaSuffix) { return "application/octet-stream" }
         let type = suffixes.first { path.hasSuffix($0.suffix) }?.type
         return type?.hasPrefix("video/") == true || type?.hasPrefix("audio/") == true ? type : nil
+    }
+
+    /// Whether a file belongs to a stream, by its name.
+    ///
+    /// - Parameter path: relative to the store.
+    /// - Returns: false for a playlist, whose name does not show it.
+    package static func isOfStream(_ path: String) -> Bool {
+        path.split(separator: "/").last?.contains("\(streamMark).") == true
     }
 
     /// In the name of a file of a stream.
