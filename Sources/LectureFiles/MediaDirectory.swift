@@ -82,13 +82,22 @@ final class MediaDirectory: Sendable {
     ///
     /// - Returns: the free bytes; the largest number where the file system does not count them.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
-    func freeBytes() throws(LectureError) -> UInt64 {
+    func freeBytes() throws(LectureError) -> UInt64 { try diskBytes()?.free ?? .max }
+
+    /// How many bytes an unprivileged user may still write to the file system, and how many it has.
+    ///
+    /// - Returns: both; nil where the file system does not count them.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
+    func diskBytes() throws(LectureError) -> (free: UInt64, size: UInt64)? {
         var status = statvfs()
         try systemCall(.read, root) { unsafe fstatvfs(descriptor.number, &status) }
         // Some file systems in memory or in user space have no blocks; that is not a full disk.
-        if status.f_blocks == 0 { return .max }
-        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return overflow ? .max : bytes
+        if status.f_blocks == 0 { return nil }
+        func bytes(_ blocks: UInt) -> UInt64 {
+            let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            return overflow ? .max : bytes
+        }
+        return (bytes(status.f_bavail), bytes(status.f_blocks))
     }
 }
 

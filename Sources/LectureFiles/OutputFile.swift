@@ -14,16 +14,18 @@ package final class OutputFile {
     /// Creates the file, without its name.
     ///
     /// - Parameters:
-    ///   - path: where it is to be placed; the directory must exist. Only its owner may read it: it contains learners'
-    ///     data.
+    ///   - path: where it is to be placed; the directory must exist.
     ///   - mayReplace: whether an existing regular file is replaced when this one is whole.
+    ///   - readableByAll: whether every user may read it (0644), whatever the umask. Otherwise only its owner may: it
+    ///     contains learners' data.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or ``LectureError/Code/storageFull``.
-    package init(_ path: String, mayReplace: Bool) throws(LectureError) {
+    package init(_ path: String, mayReplace: Bool, readableByAll: Bool = false) throws(LectureError) {
         (self.path, replaces) = (path, mayReplace)
         place = try OutputPlace(path)
         do throws(SystemError) {
             try Self.inspect(place, mayReplace)
             file = try place.makeFile(mode: 0o600)
+            if readableByAll { try systemCall { fchmod(file.descriptor.number, 0o644) } }
         } catch {
             throw FileIntent.output.error(error, path)
         }

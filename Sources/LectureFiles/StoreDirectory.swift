@@ -96,6 +96,10 @@ package final class StoreDirectory: PartFiles {
     /// The bytes an unprivileged user may still write.
     package func freeBytes() throws(LectureError) -> UInt64 { try media.freeBytes() }
 
+    /// The bytes an unprivileged user may still write, and the size of the file system; nil where it does not count
+    /// them.
+    package func diskBytes() throws(LectureError) -> (free: UInt64, size: UInt64)? { try media.diskBytes() }
+
     /// Every regular file below the media directory.
     package func listing() throws(LectureError) -> [String] {
         var paths: Set<String> = []

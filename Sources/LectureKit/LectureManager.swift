@@ -44,6 +44,7 @@ import LectureTransport
 /// - ``Contents``
 /// - ``status()``
 /// - ``overview(licencesWithin:)``
+/// - ``metrics(courses:)``
 /// - ``events``
 public actor LectureManager: CorePart {
     nonisolated let core: StoreCore

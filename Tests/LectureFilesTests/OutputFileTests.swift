@@ -23,6 +23,16 @@ struct OutputFileTests {
         #expect((mode as? Int) == 0o600)
     }
 
+    @Test func `a file for all is readable by all, whatever stood there`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("old", to: "out")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.file("out"))
+        let file = try OutputFile(directory.file("out"), mayReplace: true, readableByAll: true)
+        try file.finish()
+        let mode = try FileManager.default.attributesOfItem(atPath: directory.file("out"))[.posixPermissions]
+        #expect((mode as? Int) == 0o644)
+    }
+
     @Test func `an abandoned file leaves nothing`() throws {
         let directory = try TemporaryDirectory()
         do {
