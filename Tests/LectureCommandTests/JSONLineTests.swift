@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureFormats
 import LectureKit
 import LectureModel
 import LecturePlayer
@@ -98,6 +99,8 @@ import Testing
                         status: StoreOverviewSample.value.status,
                         space: .init(free: nil, reserve: 0, quota: nil, used: 0)))
             ),
+            ("record-metric", JSONLine.metric("lecturekit_courses", metric(.integer(7)))),
+            ("record-metric", JSONLine.metric("lecturekit_time_seconds", metric(.milliseconds(-1), "course", "a\nb"))),
             ("record-store", JSONLine.store(nil, try configuration())),
             ("event-outdated", JSONLine.outdated(try content())),
             ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),
@@ -145,6 +148,26 @@ import Testing
                 shown.permission = permission
             }
             return ("event-player", JSONLine.player(shown))
+        }
+    }
+
+    private static func metric(
+        _ value: MetricFamily.Value, _ label: String = "state", _ text: String = "queued"
+    ) -> MetricFamily.Sample {
+        var family = MetricFamily("lecturekit_a", "Help.")
+        family.add(value, [.init(label, text)])
+        return family.samples[0]
+    }
+
+    @Test func `a figure is a number, a time in seconds with its fraction`() {
+        let labels = #""labels":{"state":"queued"}"#
+        let due = [
+            (MetricFamily.Value.integer(7), "7"), (.integer(.max), "9223372036854775807"), (.milliseconds(0), "0.0"),
+            (.milliseconds(1_700_000_000_123), "1700000000.123"), (.milliseconds(-1_500), "-1.5"),
+        ]
+        for (value, text) in due {
+            let line = JSONLine.metric("lecturekit_a", Self.metric(value))
+            #expect(line == #"{"record":"metric","name":"lecturekit_a",\#(labels),"value":\#(text)}"# + "\n")
         }
     }
 

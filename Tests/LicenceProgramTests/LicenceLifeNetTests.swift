@@ -35,6 +35,37 @@ import Testing
         }
     }
 
+    @Test
+    func `the figures for monitoring have licences by what is left of them, and when a server last permitted one`()
+        async throws
+    {
+        try await LicenceScene.play { me in
+            for (name, seconds) in [("64K-1", 3600), ("64K-2", 3 * 86_400), ("64K-3", 90 * 86_400)] as [(String, Int)] {
+                try await me.fetch(name, .ending(in: seconds))
+            }
+            let figures = try await me("metrics").text.split(separator: "\n").map(String.init)
+            let due = [
+                "lecturekit_licences 3", "lecturekit_licences_ended 0", #"lecturekit_licences_ending{within="1d"} 1"#,
+                #"lecturekit_licences_ending{within="7d"} 2"#, #"lecturekit_licences_ending{within="30d"} 2"#,
+                "lecturekit_licences_check_overdue 0",
+            ]
+            for line in due { #expect(figures.contains(line), "\(line)") }
+            let renewed = #"lecturekit_last_success_timestamp_seconds{task="licence_renewal"} "#
+            let time = try #require(figures.first { $0.hasPrefix(renewed) }?.dropFirst(renewed.count))
+            #expect(abs(try #require(Double(time)) - Date().timeIntervalSince1970) < 180)
+            // In a store that is older than what the device last wrote every licence needs its server.
+            let copy = me.home.file("older.db")
+            #expect(try await me("store", "backup", copy).status == 0)
+            try await me.fetch("64K-4", .ending(in: 3600))
+            for suffix in ["-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(me.store)/lecturekit.db\(suffix)")
+            }
+            try Data(contentsOf: URL(filePath: copy)).write(to: URL(filePath: "\(me.store)/lecturekit.db"))
+            let restored = try await me("metrics").text
+            #expect(restored.contains("\nlecturekit_licences_check_overdue 3\n"), "\(restored)")
+        }
+    }
+
     @Test func `a licensed lecture is refused with --no-seal, and downloaded without it`() async throws {
         try await LicenceScene.play { me in
             try await me.sandbox.set(policy: .ending(in: 3600), for: ["bytes-64K-1"])

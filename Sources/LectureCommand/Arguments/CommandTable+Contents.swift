@@ -49,6 +49,32 @@ extension CommandTable {
         options: [.flag("watch", "w", help: "Keep running and show changes until interrupted.")],
         examples: [ExampleSpec("lecturectl status --watch", "follow a download of another process")])
 
+    static let metrics = CommandSpec(
+        "metrics", "prints figures for Prometheus",
+        discussion: [
+            "Prints lectures by course and state, errors, licences that end, learning reports that wait, space, and "
+                + "when each task last succeeded, in the format OpenMetrics. There are no titles, URLs, keys or "
+                + "learners in it.",
+            "--output writes a file for node_exporter's textfile collector: whole, readable by all, and only if the "
+                + "store could be read. Otherwise the file before stays, and its lecturekit_metrics_timestamp_seconds "
+                + "shows how old it is. docs/monitoring.md has every figure, alert rules and a dashboard.",
+        ],
+        options: [
+            .value(
+                "output", "o", "FILE", .file, help: "Write this file; its name ends in .prom for node_exporter.",
+                defaultText: "standard output"),
+            .repeated(
+                "label", nil, "NAME=VALUE", .metricLabel,
+                help: "Add a label to every figure, for machines with several stores. Repeatable."),
+        ],
+        groups: [OptionGroup("Settings that are figures, as for downloads", storageOptions)],
+        examples: [
+            ExampleSpec(
+                "lecturectl metrics --output /var/lib/prometheus/node-exporter/lecturekit.prom",
+                "for node_exporter, every few minutes"),
+            ExampleSpec("lecturectl metrics --label store=maths", "on a machine with another store"),
+        ])
+
     static let why = CommandSpec(
         "why", "explains the state of a lecture",
         discussion: [

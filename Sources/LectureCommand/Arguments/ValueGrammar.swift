@@ -38,6 +38,8 @@ package enum ValueGrammar: Sendable, Equatable {
     case sha256
     /// A request header, `Name: value`, or `@FILE`.
     case header
+    /// A label of metrics, `NAME=VALUE`, whose name the program does not use itself.
+    case metricLabel
     /// An http or https URL.
     case url
     /// A URL, a `kollus:` link, a course list or `-`.
@@ -82,7 +84,7 @@ package enum ValueGrammar: Sendable, Equatable {
         case .key, .keyOrURL: .keys
         case .command: .commands
         case .text, .integer, .duration, .rate, .byteCount, .percent, .countOrPercent, .byteRange, .position, .section,
-            .speed, .sha256, .header, .url, .time, .bitRate:
+            .speed, .sha256, .header, .metricLabel, .url, .time, .bitRate:
             .nothing
         }
     }
@@ -134,6 +136,8 @@ package enum ValueGrammar: Sendable, Equatable {
                 ? nil : "must be a SHA-256, 64 hexadecimal digits"
         case .header:
             return Self.headerProblem(text)
+        case .metricLabel:
+            return Self.labelProblem(text)
         case .url:
             return Self.urlProblem(text)
         case .time:
@@ -167,6 +171,14 @@ package enum ValueGrammar: Sendable, Equatable {
         guard FieldText.isToken(text[..<colon]) else { return form }
         let value = text.utf8[text.utf8.index(after: colon)...]
         return value.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) } ? nil : form
+    }
+
+    private static func labelProblem(_ text: String) -> String? {
+        let name = String(text.prefix { $0 != "=" })
+        guard name != text, OpenMetrics.isLabelName(name) else {
+            return "must have the form NAME=VALUE; the name has letters, digits and '_'"
+        }
+        return StoreMetrics.labelNames.contains(name) ? "has a name that the metrics use themselves" : nil
     }
 
     private static func urlProblem(_ text: String, schemes: [String] = ["http", "https"]) -> String? {

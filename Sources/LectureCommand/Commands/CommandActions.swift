@@ -6,6 +6,7 @@ package enum CommandActions {
         "list": ListCommand.run,
         "show": QueryCommands.show,
         "status": StatusCommand.run,
+        "metrics": MetricsCommand.run,
         "why": QueryCommands.why,
         "path": QueryCommands.path,
         "cat": QueryCommands.cat,

@@ -51,6 +51,10 @@ _lecturectl_value() {
     "list --recent") echo 'anything' ;;
     "list --older-than") echo 'anything' ;;
     "list --expiring") echo 'anything' ;;
+    "metrics --output" | "metrics -o") echo 'files' ;;
+    "metrics --label") echo 'anything' ;;
+    "metrics --quota") echo 'anything' ;;
+    "metrics --reserve") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;
     "play --start") echo 'anything' ;;
     "play --section") echo 'anything' ;;
@@ -211,7 +215,7 @@ _lecturectl_arguments() {
     "store backup") echo 'files' ;;
     "store rebuild") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "help") echo 'words precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -221,6 +225,7 @@ _lecturectl_options() {
     "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
+    "metrics") echo '--output -o --label --quota --reserve' ;;
     "cat") echo '--range -r' ;;
     "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user --with --url --port' ;;
     "export") echo '--output -o --format --force' ;;
@@ -258,7 +263,7 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "") echo 'precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

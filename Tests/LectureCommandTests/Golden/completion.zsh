@@ -34,6 +34,7 @@ _lecturectl() {
             'list:lists lectures'
             'show:shows everything about one lecture'
             'status:shows the whole store at a glance'
+            'metrics:prints figures for Prometheus'
             'why:explains the state of a lecture'
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
@@ -62,6 +63,7 @@ _lecturectl() {
             list) _lecturectl_list ;;
             show) _lecturectl_show ;;
             status) _lecturectl_status ;;
+            metrics) _lecturectl_metrics ;;
             why) _lecturectl_why ;;
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
@@ -209,6 +211,28 @@ _lecturectl_status() {
     _arguments -s -S \
         '-w[Keep running and show changes until interrupted.]' \
         '--watch[Keep running and show changes until interrupted.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_metrics() {
+    _arguments -s -S \
+        '-o+[Write this file; its name ends in .prom for node_exporter.]:FILE:_files' \
+        '--output=[Write this file; its name ends in .prom for node_exporter.]:FILE:_files' \
+        '*--label=[Add a label to every figure, for machines with several stores. Repeatable.]:NAME=VALUE: ' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -1329,7 +1353,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version)'
+        '*:COMMAND:(precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version)'
 }
 
 _lecturectl_version() {
