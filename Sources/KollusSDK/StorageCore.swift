@@ -270,6 +270,7 @@ struct StoragePlace {
     /// The default directory: that of the command, so that both see the same lectures.
     static func path(_ environment: [String: String]) -> String {
         if let path = environment["LECTURE_STORE"], !path.isEmpty { return path }
+        if let path = ServiceDirectories(environment).store { return path }
         // A relative path is ignored, as the XDG Base Directory Specification requires.
         if let base = environment["XDG_DATA_HOME"], base.hasPrefix("/") { return "\(base)/lecturekit" }
         return "\(NSHomeDirectory())/.local/share/lecturekit"

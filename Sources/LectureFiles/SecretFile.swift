@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 package import LectureModel
 
 /// An open file with secret bytes. They go straight to the caller's buffer, so that no copy remains.
@@ -56,8 +56,26 @@ package final class SecretFile {
         }
         let isTheGroups = group == facts.st_gid
         let isForeign = facts.st_uid != geteuid() && !foreignOwners.contains(facts.st_uid) && !isTheGroups
-        let isExposed = facts.st_mode & (isTheGroups ? 0o007 : 0o077) != 0 || isForeign
+        let others = facts.st_mode & (isTheGroups ? 0o007 : 0o077)
+        let isCredential =
+            foreignOwners.contains(0)
+            && isCredential(mode: facts.st_mode, owner: facts.st_uid, group: facts.st_gid)
+        let isExposed = others != 0 && !isCredential || isForeign
         return SecretFile(descriptor, path: path, count: count, isExposed: isExposed)
+    }
+
+    /// Whether a file is one that systemd hands to a service: root's, and only root and the service's user can read it.
+    ///
+    /// The user is in the file's access list, of which the bits of the group are the mask (acl(5)), so that the mode is
+    /// 0440.
+    ///
+    /// - Parameters:
+    ///   - mode: the file's mode.
+    ///   - owner: its owner.
+    ///   - group: its group.
+    /// - Returns: whether it is; never for a file that anybody may write.
+    package static func isCredential(mode: mode_t, owner: uid_t, group: gid_t) -> Bool {
+        owner == 0 && group == 0 && mode & 0o777 == 0o440
     }
 
     /// Reads the whole file.

@@ -7,10 +7,10 @@ package enum CommandTable {
     package static let globalOptions: [OptionSpec] = [
         .value(
             "store", nil, "DIR", .directory, help: "The store's directory.", environment: "LECTURE_STORE",
-            defaultText: "$XDG_DATA_HOME/lecturekit, else ~/.local/share/lecturekit"),
+            defaultText: "$STATE_DIRECTORY/store, else $XDG_DATA_HOME/lecturekit, else ~/.local/share/lecturekit"),
         .value(
             "config", nil, "FILE", .file, help: "The configuration file.", environment: "LECTURE_CONFIG",
-            defaultText: "$XDG_CONFIG_HOME/lecturekit/config.json"),
+            defaultText: "$CONFIGURATION_DIRECTORY/config.json, else $XDG_CONFIG_HOME/lecturekit/config.json"),
         .flag("json", help: "Print one JSON object per line on standard output."),
         .flag("quiet", "q", help: "Print errors only.", conflicts: ["verbose"]),
         .flag("verbose", "v", help: "Print more messages on standard error.", conflicts: ["quiet"]),

@@ -124,6 +124,14 @@ package enum ManualPage {
         items.append((".It Ev LECTURE_GROUP", "Stands in for storage.group of the configuration."))
         items.append(
             (".It Ev LECTURE_TRUST", "The directory with the certificates that verify application keys."))
+        items.append((".It Ev STATE_DIRECTORY", "Set by systemd: the store and the device key are in it."))
+        items.append((".It Ev CONFIGURATION_DIRECTORY", "Set by systemd: config.json is in it."))
+        items.append(
+            (
+                ".It Ev CREDENTIALS_DIRECTORY",
+                "Set by systemd: secrets named credentials, netrc, client-cert, client-key and lms-token, and those "
+                    + "that the configuration names without a directory."
+            ))
         items.append((".It Ev NO_COLOR", "Turns colours off when it is set and not empty."))
         items.append((".It Ev SWIFT_BACKTRACE", "When set, a crash prints a backtrace, which may show secrets."))
         return [".Sh ENVIRONMENT"] + list(items)

@@ -2,8 +2,19 @@ import LectureKit
 import LectureModel
 
 extension Configuration {
-    /// Where reports go, from the file or from `LECTURE_LMS_URL` and `LECTURE_LMS_FORMAT`.
+    /// Where reports go, from the file or from `LECTURE_LMS_URL` and `LECTURE_LMS_FORMAT`; with the credential
+    /// `lms-token` of a service where the file names no other one.
     static func statistics(
+        _ environment: [String: String], _ fromFile: StatisticsConfiguration
+    ) throws(LectureError) -> Setting<StatisticsConfiguration> {
+        let named = try target(environment, fromFile)
+        guard let token = ServiceDirectories(environment).credential("lms-token") else { return named }
+        var statistics = named.value
+        statistics.authorize(file: token)
+        return Setting(statistics, named.origin)
+    }
+
+    private static func target(
         _ environment: [String: String], _ fromFile: StatisticsConfiguration
     ) throws(LectureError) -> Setting<StatisticsConfiguration> {
         guard let url = environment["LECTURE_LMS_URL"], !url.isEmpty else {

@@ -46,12 +46,16 @@ package struct Configuration: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - command: the command line, with the environment's values in it.
-    ///   - environment: supplies the directories of the XDG Base Directory Specification.
+    ///   - environment: supplies the directories of a service of systemd, and those of the XDG Base Directory
+    ///     Specification.
     /// - Returns: the settings.
     /// - Throws: `LectureError` with `.configuration` or `.secretReadable` when the file cannot be used.
     package static func load(_ command: ParsedCommand, environment: [String: String]) throws(LectureError) -> Self {
         let place = try file(command, environment)
-        let settings = try place.value.map { path throws(LectureError) in try ConfigurationFile.read(path) }
+        let services = ServiceDirectories(environment)
+        let settings = try place.value.map { path throws(LectureError) in
+            try ConfigurationFile.read(path, services: services)
+        }
         return try Self(command, environment, file: place, settings: settings ?? ConfigurationFile())
     }
 
@@ -165,6 +169,7 @@ package struct Configuration: Sendable, Equatable {
         if let path = command.text("store") {
             return Setting(path, command.origin("store") == .environment ? .environment : .option)
         }
+        if let path = ServiceDirectories(environment).store { return Setting(path, .default) }
         guard let base = directory("XDG_DATA_HOME", below: ".local/share", environment) else {
             throw LectureError(.parameter, detail: "no --store, no LECTURE_STORE and no HOME")
         }

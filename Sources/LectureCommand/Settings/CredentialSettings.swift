@@ -1,6 +1,7 @@
 import LectureKit
 
-/// Where credentials come from: paths of files, but not what is in them.
+/// Where credentials come from: paths of files, but not what is in them. A service's own credentials are used where
+/// nothing else names a file.
 package struct CredentialSettings: Sendable, Equatable {
     /// Request headers by server.
     package let file: Setting<String?>
@@ -15,11 +16,17 @@ package struct CredentialSettings: Sendable, Equatable {
         _ command: ParsedCommand, _ environment: [String: String], _ source: SettingSource,
         _ settings: ConfigurationFile
     ) {
-        file = source.pick("credentials-file", { $0 }, settings.credentialsFile.map { $0 }, nil)
-        let named: Setting<String?> = source.pick("netrc-file", { $0 }, settings.netrcFile.map { $0 }, nil)
+        let services = ServiceDirectories(environment)
+        file = source.pick(
+            "credentials-file", { $0 }, settings.credentialsFile.map { $0 }, services.credential("credentials"))
+        let named = source.pick("netrc-file", { $0 }, settings.netrcFile.map { $0 }, services.credential("netrc"))
         netrc = command.flag("netrc") ? Setting("\(environment["HOME"] ?? "")/.netrc", .option) : named
-        certificate = source.pick("client-cert", { $0 }, settings.clientCertificate.map { $0 }, nil)
-        key = source.pick("client-key", { $0 }, settings.clientKey.map { $0 }, nil)
+        certificate = source.pick(
+            "client-cert", { $0 }, settings.clientCertificate.map { $0 }, services.credential("client-cert"))
+        // A key belongs to one certificate.
+        let isServices = certificate.origin == .default && certificate.value != nil
+        key = source.pick(
+            "client-key", { $0 }, settings.clientKey.map { $0 }, isServices ? services.credential("client-key") : nil)
     }
 
     /// The settings by their names in the file.

@@ -4,11 +4,13 @@ public import LectureModel
 extension LectureConfiguration {
     /// The configuration file that the environment names: `LECTURE_CONFIG`, else the default one if it exists.
     ///
-    /// - Parameter environment: the variables: `LECTURE_CONFIG`, else `XDG_CONFIG_HOME`, else `HOME`. A base directory
-    ///   that is not absolute is ignored, as the XDG Base Directory Specification requires.
+    /// - Parameter environment: the variables: `LECTURE_CONFIG`, else `CONFIGURATION_DIRECTORY`, which systemd sets for
+    ///   a service, else `XDG_CONFIG_HOME`, else `HOME`. A base directory that is not absolute is ignored, as the XDG
+    ///   Base Directory Specification requires.
     /// - Returns: nil when there is none. A file that `LECTURE_CONFIG` names need not exist.
     public static func file(in environment: [String: String]) -> String? {
         if let path = environment["LECTURE_CONFIG"], !path.isEmpty { return path }
+        if let path = ServiceDirectories(environment).file { return path }
         let base: String
         if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
             base = path
@@ -24,13 +26,14 @@ extension LectureConfiguration {
     /// Applies a configuration file; settings that it does not name stay. A list in it (`drm.keys`, `lms.targets`)
     /// replaces the whole list. When it throws, nothing is applied.
     ///
-    /// - Parameter file: its path. Paths in it are relative to its own directory.
+    /// - Parameter file: its path. Paths in it are relative to its own directory; a secret file that it names without a
+    ///   directory is the credential of that name, if systemd gave the service one (`LoadCredential=`).
     /// - Returns: warnings about members that this version does not know.
     /// - Throws: ``LectureError`` with `configuration` or `secretReadable`.
     public mutating func apply(file: String) throws(LectureError) -> [String] {
         var base = ConfigurationFile()
         (base.rights, base.application, base.statistics) = (rights, application, statistics)
-        let settings = try ConfigurationFile.read(file, over: base)
+        let settings = try ConfigurationFile.read(file, over: base, services: .ofProcess)
         if let caFile = settings.caFile { self.caFile = caFile }
         if let proxy = settings.proxy { self.proxy = proxy }
         if let path = settings.credentialsFile { credentialsFile = path }

@@ -28,10 +28,12 @@ public struct DeviceHome: Sendable {
 
     /// The directory that the environment names.
     ///
-    /// - Parameter environment: `LECTURE_DEVICE`, else `XDG_DATA_HOME`, else `HOME`.
+    /// - Parameter environment: `LECTURE_DEVICE`, else `STATE_DIRECTORY`, which systemd sets for a service, else
+    ///   `XDG_DATA_HOME`, else `HOME`.
     /// - Returns: the directory; nil when none of them is set.
     public static func directory(in environment: [String: String]) -> String? {
         if let path = environment["LECTURE_DEVICE"], !path.isEmpty { return path }
+        if let path = ServiceDirectories(environment).device { return path }
         // One that is not absolute is ignored, as the XDG Base Directory Specification requires.
         if let base = environment["XDG_DATA_HOME"], base.hasPrefix("/") { return "\(base)/lecturekit-device" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }

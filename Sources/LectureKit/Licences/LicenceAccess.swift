@@ -150,7 +150,7 @@ extension LectureConfiguration {
     func deviceHome() throws -> DeviceHome {
         if let deviceDirectory { return DeviceHome(directory: deviceDirectory) }
         var environment: [String: String] = [:]
-        for name in ["LECTURE_DEVICE", "XDG_DATA_HOME", "HOME"] {
+        for name in ["LECTURE_DEVICE", "STATE_DIRECTORY", "XDG_DATA_HOME", "HOME"] {
             guard let value = unsafe getenv(name) else { continue }
             environment[name] = unsafe String(cString: value)
         }

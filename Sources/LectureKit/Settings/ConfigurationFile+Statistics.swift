@@ -57,10 +57,7 @@ extension ConfigurationReader {
             case "rate": rule.rate = Int(try integer(field, section, 1...10_000))
             case "concurrency": rule.concurrency = Int(try integer(field, section, 1...64))
             case "compression": rule.isCompressed = try word(field, section, ["gzip", "none"]) == "gzip"
-            case "authorization_file":
-                let path = absolute(try text(field, section))
-                try checkSecret(path)
-                rule.authorizationFile = path
+            case "authorization_file": rule.authorizationFile = try secret(field, section)
             case "cumulative": rule.isCumulative = try truth(field, section)
             default: break
             }

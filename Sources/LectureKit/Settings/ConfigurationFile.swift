@@ -1,5 +1,6 @@
 import Glibc
 import LectureDownload
+import LectureFiles
 import LectureFormats
 package import LectureModel
 
@@ -66,10 +67,12 @@ package struct ConfigurationFile: Sendable {
     /// - Parameters:
     ///   - path: the file.
     ///   - base: applies where the file has no setting; a list in the file replaces the whole list.
+    ///   - services: where the credentials of a service are.
     /// - Returns: its settings.
     /// - Throws: `LectureError` with `.configuration`, or with `.secretReadable` for a file it names.
     package static func read(
-        _ path: String, over base: ConfigurationFile = ConfigurationFile()
+        _ path: String, over base: ConfigurationFile = ConfigurationFile(),
+        services: ServiceDirectories = ServiceDirectories([:])
     ) throws(LectureError) -> Self {
         let bytes = try contents(path)
         let value: JSONValue
@@ -81,7 +84,7 @@ package struct ConfigurationFile: Sendable {
         guard let members = value.members else {
             throw LectureError(.configuration, detail: path, cause: "not an object")
         }
-        var reader = ConfigurationReader(path: path, text: bytes, file: base)
+        var reader = ConfigurationReader(path: path, text: bytes, services: services, file: base)
         for member in try reader.known(members, "") { try reader.take(section: member) }
         return reader.file
     }
@@ -121,6 +124,8 @@ struct ConfigurationReader {
     let path: String
     /// The bytes of the file.
     let text: [UInt8]
+    /// Where secrets are that the file names without a directory.
+    let services: ServiceDirectories
     var file = ConfigurationFile()
 
     mutating func take(section: JSONMember) throws(LectureError) {
@@ -149,7 +154,7 @@ struct ConfigurationReader {
         case "proxy": file.proxy = try text(member, "network")
         case "credentials_file": file.credentialsFile = try secret(member, "network")
         case "netrc_file": file.netrcFile = try secret(member, "network")
-        case "client_cert": file.clientCertificate = absolute(try text(member, "network"))
+        case "client_cert": file.clientCertificate = credential(try text(member, "network"))
         case "client_key": file.clientKey = try secret(member, "network")
         case "limit_rate": file.rateLimit = Int(try integer(member, "network", 1...Int64.max))
         case "timetable": file.timetable = try timetable(member)
@@ -212,9 +217,7 @@ struct ConfigurationReader {
             case "algorithm": key.algorithm = try text(field, "drm.keys")
             case "legacy": key.isLegacy = try truth(field, "drm.keys")
             case "secret_file":
-                let path = absolute(try text(field, "drm.keys"))
-                try checkSecret(path)
-                places.append(.secret(path))
+                places.append(.secret(try secret(field, "drm.keys")))
             case "jwks_file": places.append(.keySet(absolute(try text(field, "drm.keys"))))
             case "ca_file": places.append(.roots(absolute(try text(field, "drm.keys"))))
             default: break
@@ -301,6 +304,9 @@ struct ConfigurationReader {
         return "\(path[..<slash])/\(name)"
     }
 
+    /// The path of a credential: the service's own of that name, else a path as all others.
+    private func credential(_ name: String) -> String { services.credential(name) ?? absolute(name) }
+
     private func timetable(_ member: JSONMember) throws(LectureError) -> String {
         let text = try text(member, "network")
         do throws(LectureError) {
@@ -313,18 +319,19 @@ struct ConfigurationReader {
 
     /// The path of a secret file.
     func secret(_ member: JSONMember, _ section: String) throws(LectureError) -> String {
-        let place = absolute(try text(member, section))
+        let place = credential(try text(member, section))
         try checkSecret(place)
         return place
     }
 
     /// Every command checks, whether it needs the secret or not, so that it does not stay readable for long.
-    func checkSecret(_ place: String) throws(LectureError) {
+    private func checkSecret(_ place: String) throws(LectureError) {
         var facts = stat()
         guard unsafe stat(place, &facts) == 0 else {
             throw refused("\(place): \(ConfigurationFile.systemMessage(errno))")
         }
-        guard facts.st_mode & 0o077 == 0 else { throw LectureError(.secretReadable, detail: place) }
+        let isCredential = SecretFile.isCredential(mode: facts.st_mode, owner: facts.st_uid, group: facts.st_gid)
+        guard facts.st_mode & 0o077 == 0 || isCredential else { throw LectureError(.secretReadable, detail: place) }
     }
 
     func refused(_ reason: String) -> LectureError { LectureError(.configuration, detail: path, cause: reason) }

@@ -48,10 +48,27 @@ extension StatisticsConfiguration {
         return Dictionary(settings.headers.elements.map { ($0.name, $0.value) }) { _, last in last }
     }
 
+    /// Names the file with the credentials of ``target``, and of URLs that begin like it. A rule that names another
+    /// file for it stays as it is; what other rules say of it is kept.
+    ///
+    /// - Parameter file: a file with the value of the `Authorization` field.
+    package mutating func authorize(file: String) {
+        guard let url = target?.url else { return }
+        let found = Self.fitting(url, in: rules)
+        guard found?.authorizationFile == nil else { return }
+        var rule = found ?? Rule(url: url)
+        (rule.url, rule.authorizationFile) = (url, file)
+        rules.removeAll { $0.url.utf8.elementsEqual(url.utf8) }
+        rules.append(rule)
+    }
+
+    private static func fitting(_ url: String, in rules: [Rule]) -> Rule? {
+        rules.filter { LoadedRule.fits($0.url, url) }.max { $0.url.utf8.count < $1.url.utf8.count }
+    }
+
     /// Whether reports for a target may be superseded by a newer one.
     func isCumulative(_ url: String) -> Bool {
-        rules.filter { LoadedRule.fits($0.url, url) }.max { $0.url.utf8.count < $1.url.utf8.count }?.isCumulative
-            ?? false
+        Self.fitting(url, in: rules)?.isCumulative ?? false
     }
 
     /// A rule with its secret.
