@@ -132,8 +132,9 @@ package struct Migrator: Sendable {
         return migrations.map(\.identifier)
     }
 
-    /// Applies what is pending. Each migration is one immediate transaction that also writes its record, and foreign
-    /// keys are checked before the commit. Several connections may do this at the same time.
+    /// Applies what is pending, in one immediate transaction that also writes the records, so that a database is as it
+    /// was or as it should be. Foreign keys are checked after each migration. Several connections may do this at the
+    /// same time.
     ///
     /// Foreign keys are not enforced while it runs, because a migration may rebuild a table; they are re-enabled before
     /// it returns, also when it throws.
@@ -142,14 +143,17 @@ package struct Migrator: Sendable {
     ///   - connection: writable, not in a transaction.
     ///   - now: the wall clock, for the record.
     /// - Returns: the identifiers this call applied.
-    /// - Throws: ``LectureError``: as ``requireUsable(_:)``, and what a migration throws; that migration is rolled
-    ///   back, earlier ones stay.
+    /// - Throws: ``LectureError``: as ``requireUsable(_:)``, and what a migration throws; nothing is changed then.
     package func migrate(_ connection: Connection, now: Timestamp) throws -> [String] {
         guard try !requireUsable(connection).isCompleted else { return [] }
         try connection.require("foreign_keys", "OFF", reads: "0")
-        var done: [String] = []
+        let done: [String]
         do {
-            while let identifier = try applyNext(connection, now: now) { done.append(identifier) }
+            done = try connection.transaction {
+                var done: [String] = []
+                while let identifier = try applyNext(connection, now: now) { done.append(identifier) }
+                return done
+            }
         } catch {
             try? connection.require("foreign_keys", "ON", reads: "1")
             throw error
@@ -160,22 +164,20 @@ package struct Migrator: Sendable {
 
     /// Applies the first pending migration, as seen under the write lock: another process may have been faster.
     private func applyNext(_ connection: Connection, now: Timestamp) throws -> String? {
-        try connection.transaction {
-            let position = try requireUsable(connection).applied.count
-            guard position < migrations.count else { return nil }
-            let migration = migrations[position]
-            try connection.run(script: migration.sql)
-            guard connection.isInTransaction else {
-                throw LectureError(.bug, detail: migration.identifier, cause: "it ended its transaction")
-            }
-            try record(migration, connection, now: now)
-            try mark(connection, count: position + 1)
-            let orphans = try connection.foreignKeyFindings()
-            guard orphans.isEmpty else {
-                throw LectureError(.storeDamaged, detail: migration.identifier, cause: orphans[0])
-            }
-            return migration.identifier
+        let position = try requireUsable(connection).applied.count
+        guard position < migrations.count else { return nil }
+        let migration = migrations[position]
+        try connection.run(script: migration.sql)
+        guard connection.isInTransaction else {
+            throw LectureError(.bug, detail: migration.identifier, cause: "it ended its transaction")
         }
+        try record(migration, connection, now: now)
+        try mark(connection, count: position + 1)
+        let orphans = try connection.foreignKeyFindings()
+        guard orphans.isEmpty else {
+            throw LectureError(.storeDamaged, detail: migration.identifier, cause: orphans[0])
+        }
+        return migration.identifier
     }
 
     private func record(_ migration: Migration, _ connection: Connection, now: Timestamp) throws {

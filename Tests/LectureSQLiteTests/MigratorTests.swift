@@ -83,17 +83,21 @@ struct Place {
         #expect(try migrator.migrate(connection, now: now).isEmpty)
     }
 
-    @Test func aStepThatFailsLeavesTheStepsBeforeItAndNothingOfItself() throws {
-        let place = try Place()
-        let connection = try Connection(path: place.path, access: .create)
-        let broken = Steps.step(2, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO missing VALUES (1);")
-        #expect(
-            lectureError { _ = try Steps.migrator(Steps.first, broken).migrate(connection, now: now) }?.code
-                == .storeFailed)
+    @Test func aStepThatFailsLeavesNothingOfItselfNorOfTheStepsBeforeIt() throws {
+        let place = try Place().migrated(Steps.migrator(Steps.first))
+        let connection = try Connection(path: place.path, access: .readWrite)
+        func schema() throws -> [String] {
+            try connection.query("SELECT name FROM sqlite_schema ORDER BY 1") { $0.text(0) }
+        }
+        let before = try schema()
+        let broken = Steps.step(3, "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO missing VALUES (1);")
+        let migrator = Steps.migrator(Steps.first, Steps.second, broken)
+        #expect(lectureError { _ = try migrator.migrate(connection, now: now) }?.code == .storeFailed)
         #expect(try connection.pragmaNumber("user_version") == 1)
         #expect(try connection.pragmaNumber("foreign_keys") == 1)
-        #expect(try connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'half'") { _ in true } == nil)
-        #expect(try Steps.migrator(Steps.first, Steps.second).migrate(connection, now: now) == ["0002_step"])
+        #expect(try schema() == before)
+        let whole = Steps.migrator(Steps.first, Steps.second, Steps.third)
+        #expect(try whole.migrate(connection, now: now) == ["0002_step", "0003_step"])
     }
 
     @Test func aStepThatLeavesARowWithoutItsParentIsRolledBack() throws {
@@ -103,7 +107,7 @@ struct Place {
         let error = lectureError { _ = try Steps.migrator(Steps.first, orphan).migrate(connection, now: now) }
         #expect(error?.code == .storeDamaged)
         #expect(error?.cause == "row 2 of b refers to a missing row of a")
-        #expect(try connection.pragmaNumber("user_version") == 1)
+        #expect(try connection.pragmaNumber("user_version") == 0)
     }
 
     @Test func aStepMayRebuildATableThatOthersReferTo() throws {
