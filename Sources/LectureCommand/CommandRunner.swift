@@ -26,6 +26,18 @@ package struct CommandRunner: Sendable {
     /// - Parameter context: all effects.
     /// - Returns: the process's exit status. Every failure has been reported by then.
     package func run(_ context: CommandContext) async -> ExitStatus {
+        let number: Int32
+        do throws(UsageError) {
+            number = try ExitStatus.fullDiskStatus(in: context.environment)
+        } catch {
+            return report(error, wantsJSON: false, context)
+        }
+        let status = await perform(context)
+        guard case .fullDisk = status else { return status }
+        return .fullDisk(number)
+    }
+
+    private func perform(_ context: CommandContext) async -> ExitStatus {
         let command: ParsedCommand
         do throws(UsageError) {
             command = try ArgumentParser.parse(context.arguments, environment: context.environment)
@@ -42,7 +54,7 @@ package struct CommandRunner: Sendable {
             }
             return try await action(command, context)
         } catch let error as LectureError where error.code == .storeMissing && MissingStore.isNothingToDo(command) {
-            if !command.flag("quiet") { context.say(error.message) }
+            if !command.flag("quiet") { context.say(error.message, .information) }
             return .done
         } catch {
             return report(error, wantsJSON: command.flag("json"), context)

@@ -20,6 +20,8 @@ package enum ExitStatus: Sendable, Equatable {
     case inputOutput
     /// Unfinished; try again later.
     case tryAgain
+    /// The disk is full: ``tryAgain``, unless the number is another one. See ``fullDiskStatus(in:)``.
+    case fullDisk(Int32 = 75)
     /// Not permitted.
     case noPermission
     /// The configuration cannot be used.
@@ -39,6 +41,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .cannotCreate: 73
         case .inputOutput: 74
         case .tryAgain: 75
+        case .fullDisk(let number): number
         case .noPermission: 77
         case .configuration: 78
         case .signal(let number): 128 + number
@@ -60,6 +63,21 @@ package enum ExitStatus: Sendable, Equatable {
         ("78", "the configuration cannot be used"),
         ("128+n", "ended by signal n"),
     ]
+
+    /// The number of the status for a full disk. A script tries again later, as for everything unfinished; a service
+    /// that does so hides what only a person can change.
+    ///
+    /// - Parameter environment: `LECTURE_FULL_STATUS`, from 1 to 125: shells use the numbers above.
+    /// - Returns: 75 when the variable is not set or empty.
+    /// - Throws: ``UsageError`` for another value.
+    package static func fullDiskStatus(in environment: [String: String]) throws(UsageError) -> Int32 {
+        guard let text = environment["LECTURE_FULL_STATUS"], !text.isEmpty else { return Self.tryAgain.code }
+        guard let number = Int32(text), (1...125).contains(number) else {
+            throw UsageError(
+                "LECTURE_FULL_STATUS must be a whole number from 1 to 125, and not \(UsageError.quoted(text)).")
+        }
+        return number
+    }
 
     /// The status for an error that ends a command.
     ///
@@ -88,7 +106,9 @@ package enum ExitStatus: Sendable, Equatable {
         case .openStore, .storeMissing, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .playerFailed,
             .exportFailed:
             return .inputOutput
-        case .cancelled, .storageFull, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
+        case .storageFull:
+            return .fullDisk()
+        case .cancelled, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
             .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe, .streamLive,
             .captureStalled:

@@ -5,6 +5,8 @@ import LectureCommand
 @main
 enum LectureControl {
     static func main() async {
+        // It logs to the system that an ordinary user's process may not raise the priority of its threads.
+        unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
         let environment = ProcessInput.environment()
         ProcessMemory.boundHeaps(environment: environment)
         ProcessSignals.prepare(environment: environment)

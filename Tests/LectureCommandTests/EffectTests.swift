@@ -163,6 +163,46 @@ import Testing
         context([], output: MemorySink(), diagnostics: diagnostics).say("a\u{1B}[2Jb\nc")
         #expect(diagnostics.text == "lecturectl: a\u{FFFD}[2Jb\u{FFFD}c\n")
     }
+
+    @Test(
+        arguments: [
+            ("8:12", 8, 12), ("0:18446744073709551615", 0, .max), ("8", nil, nil), ("", nil, nil), ("8:", nil, nil),
+            (":12", nil, nil), ("8:12:1", nil, nil), ("8:-1", nil, nil), ("8: 12", nil, nil), ("a:b", nil, nil),
+        ] as [(String, UInt64?, UInt64?)])
+    func `a stream of the journal is a device and an inode`(text: String, device: UInt64?, inode: UInt64?) {
+        #expect(JournalStream(text)?.device == device)
+        #expect(JournalStream(text)?.inode == inode)
+    }
+
+    @Test func `only the descriptor that the variable names is the journal's`() throws {
+        let scratch = try ScratchDirectory()
+        let descriptor = unsafe open(try scratch.write("journal", ""), O_RDONLY)
+        defer { close(descriptor) }
+        var facts = stat()
+        try #require(unsafe fstat(descriptor, &facts) == 0)
+        let name = "\(facts.st_dev):\(facts.st_ino)"
+        #expect(JournalStream.isJournal(descriptor, ["JOURNAL_STREAM": name]))
+        for other in ["\(facts.st_dev):\(facts.st_ino + 1)", "\(facts.st_dev + 1):\(facts.st_ino)", "journal"] {
+            #expect(!JournalStream.isJournal(descriptor, ["JOURNAL_STREAM": other]), "\(other)")
+        }
+        #expect(!JournalStream.isJournal(descriptor, [:]) && !JournalStream.isJournal(-1, ["JOURNAL_STREAM": name]))
+    }
+
+    @Test(arguments: [(MessagePriority.error, "<3>"), (.warning, "<4>"), (.information, "<6>")])
+    func `a message to the journal begins with its priority, and no other one does`(
+        priority: MessagePriority, prefix: String
+    ) {
+        for isJournal in [true, false] {
+            let diagnostics = MemorySink()
+            let plain = context([], output: MemorySink(), diagnostics: diagnostics)
+            CommandContext(
+                arguments: [], environment: [:], output: plain.output, diagnostics: diagnostics,
+                outputIsTerminal: false, diagnosticsIsTerminal: false, diagnosticsIsJournal: isJournal,
+                terminalSize: plain.terminalSize, clock: plain.clock, signals: plain.signals
+            ).say("x", priority)
+            #expect(diagnostics.text == "\(isJournal ? prefix : "")lecturectl: x\n")
+        }
+    }
 }
 
 /// Reads a handle to its end on its own thread.

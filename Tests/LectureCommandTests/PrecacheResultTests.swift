@@ -46,6 +46,20 @@ struct PrecacheResultTests {
     @Test func `a late event does not hide an unfinished lecture`() throws {
         let result = try result([.completed: 1, .stopped: 1], reported: 1)
         #expect(result.totals(at: BootInstant(nanoseconds: 0)).stopped == 1)
-        #expect(result.status == .tryAgain)
+        #expect(result.status == .fullDisk())
+    }
+
+    @Test(
+        arguments: [
+            ([.space: 1, .network: 2], true, .fullDisk()), ([.space: 0, .schedule: 1], false, .tryAgain),
+            ([.schedule: 1], true, .tryAgain), ([.quota: 1], false, .tryAgain), ([.network: 1], false, .unavailable),
+            ([.licenceRefused: 1], false, .noPermission), ([.licenceRefused: 1, .space: 1], false, .fullDisk()),
+        ] as [([StopReason: Int], Bool, LectureCommand.ExitStatus)])
+    func `a full disk is the status of a run, whatever else has stopped lectures`(
+        stops: [StopReason: Int], isDeadlineOver: Bool, expected: LectureCommand.ExitStatus
+    ) throws {
+        var result = try result([.stopped: stops.values.reduce(0, +)], reported: 0)
+        (result.summary.stops, result.isDeadlineOver) = (stops, isDeadlineOver)
+        #expect(result.status == expected)
     }
 }

@@ -12,7 +12,7 @@ struct CommandSession: Sendable {
         self.command = command
         self.context = context
         configuration = try Configuration.load(command, environment: context.environment)
-        for warning in configuration.warnings { context.say(warning) }
+        for warning in configuration.warnings { context.say(warning, .warning) }
     }
 
     var wantsJSON: Bool { command.flag("json") }
@@ -33,7 +33,7 @@ struct CommandSession: Sendable {
 
     /// Prints a message that is not an error.
     func report(_ sentence: String) {
-        if !isQuiet { context.say(sentence) }
+        if !isQuiet { context.say(sentence, .information) }
     }
 
     /// Opens the store. Commands that only read or change what exists do not create one.
@@ -91,7 +91,7 @@ struct CommandSession: Sendable {
         let files = kept.count == 1 ? "1 media file" : "\(kept.count) media files"
         context.say(
             "Kept \(files) (\(HumanText.byteCount(kept.bytes))) of a database that was here before. They belong to no "
-                + "lecture: put that database back, or run 'lecturectl store rebuild'.")
+                + "lecture: put that database back, or run 'lecturectl store rebuild'.", .warning)
     }
 
     /// Runs a body with the store's manager and always closes it.
@@ -122,7 +122,7 @@ struct CommandSession: Sendable {
 
     /// Reports an unknown member of a course list: a message, and with `--json` a line.
     func report(_ warning: CourseList.Warning) throws(OutputError) {
-        context.say("Warning: \(warning.message)")
+        context.say("Warning: \(warning.message)", .warning)
         if wantsJSON { try context.output.write(machine: JSONLine.warning(warning)) }
     }
 }

@@ -50,7 +50,7 @@ enum LicenceVerifyCommand {
 
     /// Warns about secrets that others may read. They are still used: verifying a file puts nothing at risk.
     private static func show(_ trust: LicenceTrust, _ context: CommandContext) -> LicenceTrust {
-        for path in trust.exposedFiles { context.say("\(path): this secret is readable by other users.") }
+        for path in trust.exposedFiles { context.say("\(path): this secret is readable by other users.", .warning) }
         return trust
     }
 

@@ -180,7 +180,7 @@ private struct PlayRun {
         display.permission = permission
         guard !permission.message.isEmpty, !session.isQuiet else { return }
         endLine()
-        context.say(permission.message)
+        context.say(permission.message, .information)
     }
 
     private mutating func write() throws {

@@ -45,7 +45,7 @@ enum PrecacheCommand {
         after run: PrecacheRun, _ status: ExitStatus, _ session: CommandSession
     ) async throws -> ExitStatus {
         guard run.obstaclesToPruning.isEmpty else {
-            session.context.say("Nothing was removed: \(run.obstaclesToPruning.joined(separator: "; ")).")
+            session.context.say("Nothing was removed: \(run.obstaclesToPruning.joined(separator: "; ")).", .warning)
             return status
         }
         let lists = run.lists.names

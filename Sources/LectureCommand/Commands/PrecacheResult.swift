@@ -86,9 +86,11 @@ struct PrecacheResult: Sendable {
     /// The exit status. What another run could complete counts most, then what failed, then what could not be read.
     var status: ExitStatus {
         if let signal { return .signal(signal) }
+        let reasons = Set(summary.stops.filter { $0.value > 0 }.keys)
+        // No later run changes that.
+        if unfinishedCount > 0, reasons.contains(.space) { return .fullDisk() }
         if isDeadlineOver { return .tryAgain }
         if unfinishedCount > 0 {
-            let reasons = Set(summary.stops.filter { $0.value > 0 }.keys)
             // A user has paused these items on purpose.
             if reasons == [.user], unfinishedCount == count(.stopped) { return failed > 0 ? .someFailed : .done }
             if reasons == [.network] { return .unavailable }

@@ -179,10 +179,11 @@ struct Removal {
     private func abandon(_ count: Int, _ failure: LectureError?) -> ExitStatus {
         guard let failure else {
             session.context.say(
-                "\(HumanText.lectures(count)) still in use by another process, which deletes them when it stops.")
+                "\(HumanText.lectures(count)) still in use by another process, which deletes them when it stops.",
+                .warning)
             return .tryAgain
         }
-        session.context.say("\(HumanText.lectures(count)) could not be deleted; the next run tries again.")
+        session.context.say("\(HumanText.lectures(count)) could not be deleted; the next run tries again.", .warning)
         return ExitStatus.status(for: failure.code)
     }
 }

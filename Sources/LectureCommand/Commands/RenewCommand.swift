@@ -161,11 +161,11 @@ private struct RenewRun {
             if let error { context.say("\(key.text): \(error.message)") }
             if error == nil, session.command.flag("acks") { try context.writeData("ACK \(key.text)") }
         case .licenceEnded(let key):
-            context.say("\(key.text): the licence server has ended the licence.")
+            context.say("\(key.text): the licence server has ended the licence.", .warning)
             if session.wantsJSON { try context.output.write(machine: JSONLine.licenceChanged(key, change: "ended")) }
         case .licenceDeleted(let key):
             context.say(
-                "\(key.text): the licence server has revoked this lecture; its files were deleted.")
+                "\(key.text): the licence server has revoked this lecture; its files were deleted.", .warning)
             if session.wantsJSON { try context.output.write(machine: JSONLine.licenceChanged(key, change: "deleted")) }
         case .trouble(let error): try session.report(error)
         default: return

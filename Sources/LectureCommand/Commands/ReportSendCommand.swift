@@ -98,7 +98,9 @@ private struct SendRun {
     private func finish(_ result: ReportSendResult, elapsed: Duration) throws -> ExitStatus {
         // After an interruption the user knows why reports are left.
         for obstacle in result.obstacles where signal == nil {
-            context.say(sentence(obstacle))
+            // What the target refuses needs a person; for everything else the next run tries again.
+            let isRefused = ExitStatus.status(for: obstacle.error.code) == .noPermission
+            context.say(sentence(obstacle), isRefused ? .error : .warning)
             if session.wantsJSON { try context.output.write(machine: JSONLine.obstacle(obstacle)) }
         }
         var words = ["\(result.delivered) delivered", "\(result.refused) refused"]

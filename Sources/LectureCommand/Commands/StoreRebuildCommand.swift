@@ -41,7 +41,8 @@ private struct DigestLists: Sendable {
             }
         }
         if lectures.count < count {
-            session.context.say("\(count - lectures.count) of \(count) listed lectures have no digest of their own.")
+            session.context.say(
+                "\(count - lectures.count) of \(count) listed lectures have no digest of their own.", .warning)
         }
         (self.lectures, self.unreadable) = (lectures, unreadable)
     }
@@ -115,11 +116,12 @@ private struct RebuildRun {
         if left > 0 {
             session.context.say(
                 "The unusable files have \(HumanText.byteCount(bytes)). Put the lost database back to use them, or "
-                    + "delete them with 'lecturectl store rebuild --delete-unusable'.")
+                    + "delete them with 'lecturectl store rebuild --delete-unusable'.", .warning)
         }
         if unlisted > 0 {
             session.context.say(
-                "Without a list, 'lecturectl store rebuild' records those that are not listed under keys of their own.")
+                "Without a list, 'lecturectl store rebuild' records those that are not listed under keys of their own.",
+                .information)
         }
         return left + unlisted + failed + lists.unreadable > 0 ? .someFailed : .done
     }

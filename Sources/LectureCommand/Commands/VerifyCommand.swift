@@ -99,7 +99,7 @@ private struct VerifyRun {
             for key in damaged where try await manager.contents.find(key)?.state != .completed {
                 left += 1
                 session.context.say(
-                    "\(key.text): the damaged parts could not be downloaded yet; run 'lecturectl precache'.")
+                    "\(key.text): the damaged parts could not be downloaded yet; run 'lecturectl precache'.", .warning)
             }
         }
         let repaired = damaged.count - left

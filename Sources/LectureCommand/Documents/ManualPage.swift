@@ -124,6 +124,7 @@ package enum ManualPage {
         items.append((".It Ev LECTURE_GROUP", "Stands in for storage.group of the configuration."))
         items.append(
             (".It Ev LECTURE_TRUST", "The directory with the certificates that verify application keys."))
+        items.append((".It Ev LECTURE_FULL_STATUS", "The exit status when the disk is full, 1 to 125, instead of 75."))
         items.append((".It Ev STATE_DIRECTORY", "Set by systemd: the store and the device key are in it."))
         items.append((".It Ev CONFIGURATION_DIRECTORY", "Set by systemd: config.json is in it."))
         items.append(
@@ -131,6 +132,11 @@ package enum ManualPage {
                 ".It Ev CREDENTIALS_DIRECTORY",
                 "Set by systemd: secrets named credentials, netrc, client-cert, client-key and lms-token, and those "
                     + "that the configuration names without a directory."
+            ))
+        items.append(
+            (
+                ".It Ev JOURNAL_STREAM",
+                "Set by systemd: if it names standard error, messages begin with their priority for the journal."
             ))
         items.append((".It Ev NO_COLOR", "Turns colours off when it is set and not empty."))
         items.append((".It Ev SWIFT_BACKTRACE", "When set, a crash prints a backtrace, which may show secrets."))

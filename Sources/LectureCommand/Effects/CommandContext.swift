@@ -15,6 +15,8 @@ package struct CommandContext: Sendable {
     package let outputIsTerminal: Bool
     /// Whether standard error is a terminal.
     package let diagnosticsIsTerminal: Bool
+    /// Whether standard error is a stream to the journal, whose lines begin with a priority.
+    package let diagnosticsIsJournal: Bool
     /// The current size of the terminal on standard error.
     package let terminalSize: @Sendable () -> TerminalSize
     /// The clock.
@@ -31,13 +33,15 @@ package struct CommandContext: Sendable {
     ///   - diagnostics: where messages and progress go.
     ///   - outputIsTerminal: whether `output` is a terminal.
     ///   - diagnosticsIsTerminal: whether `diagnostics` is a terminal.
+    ///   - diagnosticsIsJournal: whether `diagnostics` is a stream to the journal.
     ///   - terminalSize: the current size of that terminal.
     ///   - clock: the clock.
     ///   - signals: takes over the process's signals; called once by a long-running command.
     package init(
         arguments: [String], environment: [String: String], output: any ByteSink, diagnostics: any ByteSink,
-        outputIsTerminal: Bool, diagnosticsIsTerminal: Bool, terminalSize: @escaping @Sendable () -> TerminalSize,
-        clock: any LectureClock, signals: @escaping @Sendable () -> SignalWatcher?
+        outputIsTerminal: Bool, diagnosticsIsTerminal: Bool, diagnosticsIsJournal: Bool = false,
+        terminalSize: @escaping @Sendable () -> TerminalSize, clock: any LectureClock,
+        signals: @escaping @Sendable () -> SignalWatcher?
     ) {
         self.arguments = arguments
         self.environment = environment
@@ -45,6 +49,7 @@ package struct CommandContext: Sendable {
         self.diagnostics = diagnostics
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsIsTerminal = diagnosticsIsTerminal
+        self.diagnosticsIsJournal = diagnosticsIsJournal
         self.terminalSize = terminalSize
         self.clock = clock
         self.signals = signals
@@ -60,15 +65,19 @@ package struct CommandContext: Sendable {
         Self(
             arguments: arguments, environment: environment, output: FileDescriptorSink(descriptor: 1),
             diagnostics: FileDescriptorSink(descriptor: 2), outputIsTerminal: Terminal.isTerminal(1),
-            diagnosticsIsTerminal: Terminal.isTerminal(2), terminalSize: { Terminal.size(2) },
+            diagnosticsIsTerminal: Terminal.isTerminal(2),
+            diagnosticsIsJournal: JournalStream.isJournal(2, environment), terminalSize: { Terminal.size(2) },
             clock: SystemTime.clock, signals: { SignalWatcher() })
     }
 
     /// Writes a message to standard error. A failure is ignored: there is nowhere left to report it.
     ///
-    /// - Parameter sentence: one line without its end; control characters are replaced.
-    package func say(_ sentence: String) {
-        try? diagnostics.write("\(CommandTable.programName): \(sentence)\n")
+    /// - Parameters:
+    ///   - sentence: one line without its end; control characters are replaced.
+    ///   - priority: how much it matters, for the journal.
+    package func say(_ sentence: String, _ priority: MessagePriority = .error) {
+        let prefix = diagnosticsIsJournal ? priority.prefix : ""
+        try? diagnostics.write("\(prefix)\(CommandTable.programName): \(sentence)\n")
     }
 
     /// Writes a line of data to standard output: unchanged for a program, neutralised on a terminal.
