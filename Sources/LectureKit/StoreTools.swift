@@ -129,15 +129,14 @@ public enum StoreTools {
     public static func backup(_ directory: String, to path: String) throws(LectureError) -> Bool {
         try LectureError.only {
             let location = StoreLocation(directory: directory)
-            // A store of an older version is copied as it is; it has no reports, so nothing needs to be recorded.
-            guard try StoreMaintenance.info(location).pending.isEmpty else {
-                try StoreMaintenance.backup(location, to: path)
-                return true
-            }
             let now = SystemClock().now()
             let copies: BackupCopies
             do {
-                copies = BackupCopies(index: try SQLiteDownloadIndex(opening: location, now: now))
+                guard let found = try Self.copies(of: location, now: now) else {
+                    try StoreMaintenance.backup(location, to: path)
+                    return true
+                }
+                copies = found
             } catch let error as LectureError where error.code == .storeReadOnly {
                 try StoreMaintenance.backup(location, to: path)
                 return false
@@ -154,6 +153,31 @@ public enum StoreTools {
             }
             return true
         }
+    }
+
+    /// Deletes a copy that ``backup(_:to:)`` made, and its record; one that is gone already has only a record.
+    ///
+    /// - Parameters:
+    ///   - directory: the directory of the store.
+    ///   - path: the copy.
+    /// - Throws: ``LectureError``: `storeForeign` for a file that is not a copy of a store, `createFile` when it cannot
+    ///   be deleted, a store's code.
+    public static func deleteCopy(_ directory: String, at path: String) throws(LectureError) {
+        try LectureError.only {
+            let place = try place(path)
+            let copies = try copies(of: StoreLocation(directory: directory), now: SystemClock().now())
+            try BackupCopies.delete(place)
+            try copies?.forget(place)
+        }
+    }
+
+    /// The records of copies. A store of an older version has them too, unless it is older than the reports: it is not
+    /// migrated for that.
+    private static func copies(of location: StoreLocation, now: Timestamp) throws -> BackupCopies? {
+        if try StoreMaintenance.info(location).pending.isEmpty {
+            return BackupCopies(index: try SQLiteDownloadIndex(opening: location, now: now))
+        }
+        return try BackupCopies(ofOlder: location)
     }
 
     /// The path of a file without links among its directories, so that one file has one name.

@@ -1,3 +1,4 @@
+import Glibc
 package import LectureModel
 import LectureSQLite
 
@@ -24,6 +25,34 @@ package struct BackupCopies {
     package init(index: SQLiteDownloadIndex) { self.init(connection: index.connection) }
 
     init(connection: Connection) { self.connection = connection }
+
+    /// Opens a store that is not migrated for it; nil for one that is older than the table, which has nothing of any
+    /// learner.
+    ///
+    /// - Parameter location: where the store lies.
+    /// - Throws: ``LectureError``: `storeReadOnly`, and as ``StoreDatabase/openReader(_:)``.
+    package init?(ofOlder location: StoreLocation) throws {
+        let path = try StoreDatabase.openReader(location).path
+        let connection = try Connection(path: path, access: .readWrite)
+        guard !connection.isReadOnly else { throw LectureError(.storeReadOnly, detail: path) }
+        try connection.requireDurability()
+        guard try connection.hasTable("backup_copy") else { return nil }
+        self.init(connection: connection)
+    }
+
+    /// Deletes a copy of a store; one that does not exist is ignored.
+    ///
+    /// - Parameter path: the copy.
+    /// - Throws: ``LectureError``: `storeForeign` for another file, `createFile` when it cannot be deleted.
+    package static func delete(_ path: String) throws {
+        if unsafe access(path, F_OK) != 0 && errno == ENOENT { return }
+        guard case .usable = try StoreDatabase.migrator.inspect(path: path) else {
+            throw LectureError(.storeForeign, detail: path)
+        }
+        for suffix in ["-wal", "-shm", "-journal", ""] where unsafe unlink(path + suffix) != 0 && errno != ENOENT {
+            throw LectureError(.createFile, detail: path, cause: StoreLocation.reason(errno))
+        }
+    }
 
     /// Records where a copy of this store was put.
     ///

@@ -113,6 +113,37 @@ struct ReportExportCommandTests {
         #expect(try await me("lms", "erase").status == 64)
     }
 
+    @Test func `a copy that a newer one replaces is deleted, and an erasure does not look for it`() async throws {
+        let me = try BadDay()
+        try me.home.write(Self.export(2), to: "kim")
+        _ = try await me("lms", "import", "kim")
+        #expect(try await me("store", "backup", "one.db").status == 0)
+        #expect(try await me("store", "backup", "two.db", "--delete-copy", "one.db").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: me.home.file("one.db")))
+        let taken = try await me("store", "backup", "two.db", "--delete-copy", "two.db")
+        #expect(taken.status == 73 && FileManager.default.fileExists(atPath: me.home.file("two.db")))
+        let other = try await me("store", "backup", "three.db", "--delete-copy", "kim", "--delete-copy", "gone.db")
+        #expect(other.status == 65 && FileManager.default.fileExists(atPath: me.home.file("kim")))
+        let done = try await me("lms", "erase", "--user", "kim7")
+        #expect(done.status == 0, "\(done.errorText)")
+        #expect(!done.text.contains("one.db") && done.text.contains("two.db") && done.text.contains("three.db"))
+    }
+
+    @Test func `a copy of an older store is known to an erasure, and the store is not migrated for it`() async throws {
+        let me = try BadDay()
+        let fixture = "\(Places.repository())/Tests/LectureStoreTests/Fixtures/schema-0013.sqlite"
+        let script = #"""
+            mkdir -m 700 store && install -m 600 "$1" store/lecturekit.db
+            "$0" store backup old.db
+            "$0" store info | grep '^schema'
+            "$0" store migrate
+            "$0" lms erase --user nobody7 --dry-run
+            """#
+        let ending = try await me.withMounts(script, fixture)
+        #expect(ending.status == 0, "\(ending.errorText)")
+        #expect(ending.text.hasPrefix("schema           13\n") && ending.text.contains("old.db"), "\(ending.text)")
+    }
+
     @Test func `a request with an unknown outcome blocks an erasure until it is dissolved`() async throws {
         let me = try BadDay()
         try me.home.write(Self.export(3), to: "kim")

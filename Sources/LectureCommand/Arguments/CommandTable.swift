@@ -57,6 +57,11 @@ package enum CommandTable {
                 "backup", "writes a consistent copy of the database, even while it is in use",
                 discussion: ["The copy contains the records of the lectures, not their media files."],
                 arguments: [ArgumentSpec("FILE", "Where the copy is written; it must not exist yet.", .file)],
+                options: [
+                    .repeated(
+                        "delete-copy", nil, "FILE", .file,
+                        help: "Then delete this older copy, so that 'lms erase' does not look for it. Repeatable.")
+                ],
                 examples: [ExampleSpec("lecturectl store backup lectures.sqlite", "copy it to the current directory")]),
             CommandSpec(
                 "migrate", "updates the database to this version's schema",

@@ -57,9 +57,12 @@ enum StoreCommands {
         let path = command.arguments[0]
         let isRemembered = try StoreTools.backup(session.configuration.storeDirectory.value, to: path)
         if !isRemembered {
-            context.say("The store cannot be written: 'lecturectl lms erase' will not know of this copy.")
+            context.say("The store cannot be written: 'lecturectl lms erase' will not know of this copy.", .warning)
         }
         session.report("The copy is in \(path).")
+        for copy in command.texts("delete-copy") {
+            try StoreTools.deleteCopy(session.configuration.storeDirectory.value, at: copy)
+        }
         return .done
     }
 

@@ -176,6 +176,7 @@ _lecturectl_value() {
     "store info --client-key") echo 'files' ;;
     "store info --quota") echo 'anything' ;;
     "store info --reserve") echo 'anything' ;;
+    "store backup --delete-copy") echo 'files' ;;
     *" --store") echo 'directories' ;;
     *" --config") echo 'files' ;;
     *" --progress") echo 'words auto bar plain none' ;;
@@ -256,6 +257,7 @@ _lecturectl_options() {
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "store backup") echo '--delete-copy' ;;
     "store rebuild") echo '--delete-unusable' ;;
     esac
     echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'

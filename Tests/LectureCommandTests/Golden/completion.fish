@@ -311,6 +311,7 @@ complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_su
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l client-key -r -F -d 'The key (PEM) of --client-cert; without it the certificate\'s file holds the key.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l quota -x -d 'Maximum space for the store\'s files.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from info' -l reserve -x -d 'Space to leave free on the disk.'
+complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from backup' -l delete-copy -r -F -d 'Then delete this older copy, so that \'lms erase\' does not look for it. Repeatable.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from backup' -F
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from rebuild' -l delete-unusable -d 'Delete the files that can never be used without the lost database.'
 complete -c lecturectl -n '__fish_seen_subcommand_from store; and __fish_seen_subcommand_from rebuild' -F

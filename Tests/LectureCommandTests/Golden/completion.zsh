@@ -1268,6 +1268,7 @@ _lecturectl_store_check() {
 
 _lecturectl_store_backup() {
     _arguments -s -S \
+        '*--delete-copy=[Then delete this older copy, so that '\''lms erase'\'' does not look for it. Repeatable.]:FILE:_files' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
