@@ -2,6 +2,7 @@ import Foundation
 import LectureCommand
 import LectureKit
 import LectureModel
+import LectureProgramSupport
 import LectureTestSupport
 import Testing
 
@@ -45,6 +46,65 @@ import Testing
             let command = try ArgumentParser.parse(["status", "--config", path], environment: [:])
             _ = try Configuration.load(command, environment: ["HOME": "/h"])
         }
+    }
+
+    /// The example in a setting's row, as JSON.
+    private func example(_ key: String) throws -> String {
+        let row = try #require(page.split(separator: "\n").first { $0.hasPrefix("| `\(key)` | ") })
+        let cell = row.components(separatedBy: " | ")[3]
+        #expect(cell.hasPrefix("`") && cell.hasSuffix("`"), "\(cell)")
+        return String(cell.dropFirst().dropLast())
+    }
+
+    /// What must be there with a setting.
+    private static let companions = [
+        "lms.format": #""url":"https://h""#, "lms.method": #""url":"https://h","format":"kollus""#,
+        "lms.parameters": #""url":"https://h","format":"kollus""#,
+    ]
+
+    @Test(arguments: ConfigurationKeys.all.filter { $0.contains(".") })
+    func `every setting's example can be used`(key: String) throws {
+        for name in ["academy.key", "servers.json", "netrc", "client.key", "lms-token"] {
+            _ = try scratch.write(name, "x")
+        }
+        let parts = key.split(separator: ".").map(String.init)
+        let name = parts[parts.count - 1]
+        var members = [Self.companions[key]].compactMap(\.self)
+        if parts.count == 3 {
+            if parts[0] == "drm", !name.hasSuffix("_file") { members.append(#""secret_file":"academy.key""#) }
+            if parts[0] == "lms", name != "url" { members.append(#""url":"https://h""#) }
+        }
+        members.append("\"\(name)\":\(try example(key))")
+        var text = "{\(members.joined(separator: ","))}"
+        if parts.count == 3 { text = "{\"\(parts[1])\":[\(text)]}" }
+        let path = try scratch.write("config.json", "{\"\(parts[0])\":\(text)}")
+        let (empty, environment) = (try scratch.write("empty.json", "{}"), ["HOME": "/h"])
+        func settings(_ file: String) throws -> ConfigurationFile {
+            let settings = try ConfigurationFile.read(file)
+            #expect(settings.warnings.isEmpty, "\(text): \(settings.warnings)")
+            let command = try ArgumentParser.parse(["status", "--config", file], environment: environment)
+            _ = try Configuration.load(command, environment: environment)
+            return settings
+        }
+        #expect("\(try settings(path))" != "\(try settings(empty))", "\(text) changes nothing")
+    }
+
+    @Test func `the manual page has every setting with its type, its default and its example`() throws {
+        let tool = URL(filePath: "\(Places.repository())/Tools/make-configuration-page")
+        let manual = try BuiltProgram.run(tool, [])
+        #expect(manual.status == 0, "\(manual.diagnosticsText)")
+        let items = manual.outputText.components(separatedBy: "\n.It ")
+        for key in ConfigurationKeys.all where key.contains(".") {
+            let item = try #require(items.first { $0.hasPrefix("\\fB\(key)\\fP\n") }, "\(key)")
+            for word in ["\nType: ", "\nDefault: ", "\nExample: "] {
+                #expect(item.contains(word), "\(key)\(word)")
+            }
+        }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/mandoc") else { return }
+        let file = try scratch.write("lecturectl.conf.5", manual.outputText)
+        let lint = try BuiltProgram.run(URL(filePath: "/usr/bin/mandoc"), ["-T", "lint", "-W", "style", file])
+        let lines = lint.outputText.split(separator: "\n").filter { !$0.contains("referenced manual not found") }
+        #expect(lines.isEmpty, "\(lines.joined(separator: "\n"))")
     }
 
     @Test func `the options and variables that the page names exist`() throws {

@@ -18,7 +18,7 @@ package enum ManualPage {
         lines += environment() + files() + exitStatus() + [".Sh EXAMPLES"]
         lines += examples(root.examples + CommandTable.leaves.flatMap(\.spec.examples))
         lines += [
-            ".Sh SEE ALSO", ".Xr curl 1",
+            ".Sh SEE ALSO", ".Xr curl 1 ,", ".Xr lecturectl.conf 5",
             ".Sh STANDARDS", "Ranges and validators follow RFC 9110, HTTP Semantics.",
         ]
         return lines.joined(separator: "\n") + "\n"
