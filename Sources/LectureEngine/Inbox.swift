@@ -26,6 +26,9 @@ package final class Inbox<Event: Sendable>: Sendable {
     /// Whether no event waits.
     package var isEmpty: Bool { events.withLock { $0.isEmpty } }
 
+    /// How many events wait.
+    package var count: Int { events.withLock { $0.count } }
+
     /// Removes and returns all events, in their order.
     package func take() -> [Event] {
         events.withLock { events in

@@ -64,6 +64,11 @@ final class DownloadService: LoopService, @unchecked Sendable {
     /// Runs a step soon. From any thread.
     func wake() { host.wake() }
 
+    /// What the next step finds.
+    var traffic: StepTimer.Traffic {
+        StepTimer.Traffic(exchanges: engine.exchangeCount, events: engine.inbox.count)
+    }
+
     var isStopped: Bool { stopWaiters.isStopped }
 
     func finishStep() {

@@ -51,7 +51,7 @@ final class EngineHost {
         timer = StepTimer(executor, clock: clock, leeway: 2)
         loop = Loop(
             Loop.Ports(clock: clock, random: SystemRandom(), numbers: session.numbers) { try index.transaction($0) })
-        timer.serve { [weak self] in self?.step() }
+        timer.serve(pacedBy: { [weak self] in self?.downloads?.traffic }, step: { [weak self] in self?.step() })
     }
 
     /// Makes an inbox whose events are handled in the next step.

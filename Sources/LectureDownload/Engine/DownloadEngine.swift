@@ -119,6 +119,9 @@ package final class DownloadEngine {
     /// How many items are in work, and how many files are being removed, published or checked against the rows.
     package var activeCount: Int { runner.machine.activeCount }
 
+    /// How many HTTP exchanges are under way.
+    package var exchangeCount: Int { runner.machine.shared.transfers.pacer.runningCount }
+
     /// The items in work, for a status display.
     package var progressOfActive: [DownloadProgress] { runner.machine.progressOfActive }
 
