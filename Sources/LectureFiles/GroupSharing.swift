@@ -17,9 +17,7 @@ package enum GroupSharing {
     /// - Throws: ``LectureError`` with ``LectureError/Code/configuration`` for a group that does not exist or that the
     ///   user is not a member of, or a disk code.
     package static func share(_ path: String, with group: String) throws(LectureError) {
-        guard let number = number(of: group) else {
-            throw refused("there is no group '\(group)' on this machine")
-        }
+        let number = try number(of: group)
         let directory = try StoreRoot.open(path)
         do {
             let facts = try directory.status()
@@ -71,7 +69,13 @@ package enum GroupSharing {
         LectureError(.configuration, detail: "storage.group", cause: reason)
     }
 
-    private static func number(of group: String) -> gid_t? {
+    /// Checks that a group exists.
+    ///
+    /// - Parameter group: the group's name, or its number.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/configuration`` for one that does not.
+    package static func require(_ group: String) throws(LectureError) { _ = try number(of: group) }
+
+    private static func number(of group: String) throws(LectureError) -> gid_t {
         var entry = unsafe Glibc.group()
         var found: UnsafeMutablePointer<Glibc.group>?
         var buffer = [CChar](repeating: 0, count: 65_536)
@@ -82,7 +86,10 @@ package enum GroupSharing {
             else { return nil }
             return unsafe entry.gr_gid
         }
-        return named ?? gid_t(group)
+        guard let number = named ?? gid_t(group) else {
+            throw refused("there is no group '\(group)' on this machine")
+        }
+        return number
     }
 }
 

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 import LectureFormats
-import LectureModel
+package import LectureModel
 
 /// The roots that servers' certificates are verified against: the system's, and in addition those of a file.
 ///
@@ -13,7 +13,7 @@ import LectureModel
 /// - With extra roots: they are passed as `CURLOPT_CAINFO_BLOB`, which replaces the bundle but not the directory;
 ///   OpenSSL looks up the system's roots in the hashed directory one by one. Where there is no such directory, the
 ///   bundle is read before the extra roots.
-struct RootCertificates: Sendable {
+package struct RootCertificates: Sendable {
     /// The options a handle gets.
     struct Options: Sendable, Equatable {
         /// `CURLOPT_CAINFO_BLOB`; nil sets none.
@@ -31,7 +31,7 @@ struct RootCertificates: Sendable {
     ///
     /// - Parameter caFile: a PEM file; nil for none.
     /// - Throws: `LectureError(.configuration)` when it cannot be read or holds no certificate.
-    init(caFile: String?) throws(LectureError) {
+    package init(caFile: String?) throws(LectureError) {
         guard let caFile else {
             extra = nil
             return

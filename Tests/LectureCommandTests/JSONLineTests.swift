@@ -44,10 +44,12 @@ import Testing
         return attempt
     }
 
+    static func command() throws -> ParsedCommand {
+        try ArgumentParser.parse(["store", "info", "--proxy", "http://u:p@h"], environment: ["HOME": "/h"])
+    }
+
     static func configuration() throws -> Configuration {
-        let environment = ["HOME": "/h"]
-        let command = try ArgumentParser.parse(["store", "info", "--proxy", "http://u:p@h"], environment: environment)
-        return try Configuration.load(command, environment: environment)
+        try Configuration.load(try command(), environment: ["HOME": "/h"])
     }
 
     static func refusal() throws -> LicenceFileVerdict {
@@ -101,6 +103,7 @@ import Testing
             ),
             ("record-metric", JSONLine.metric("lecturekit_courses", metric(.integer(7)))),
             ("record-metric", JSONLine.metric("lecturekit_time_seconds", metric(.milliseconds(-1), "course", "a\nb"))),
+            ("record-setting", JSONLine.setting(try configuration().origins(try command(), [:])[0])),
             ("record-store", JSONLine.store(nil, try configuration())),
             ("event-outdated", JSONLine.outdated(try content())),
             ("event-check_failed", JSONLine.checkFailed(key, LectureError(.status(503), detail: "h.example"))),

@@ -38,7 +38,7 @@ package enum CommandTable {
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [precache, list, show, status, metrics, why, path, cat, play, export, bookmark, pause, resume]
-            + [cancel, reorder, remove, verify, licence, lms, device, store, completion, help, version])
+            + [cancel, reorder, remove, verify, licence, lms, device, store, config, completion, help, version])
 
     static let store = CommandSpec(
         "store", "maintains the database",

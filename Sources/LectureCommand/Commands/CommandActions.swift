@@ -40,6 +40,8 @@ package enum CommandActions {
         "device show": DeviceCommands.show,
         "device export": DeviceCommands.export,
         "device import": DeviceCommands.import,
+        "config show": ConfigCommands.show,
+        "config check": ConfigCommands.check,
         "store info": StoreCommands.info,
         "store check": StoreCommands.check,
         "store backup": StoreCommands.backup,

@@ -154,7 +154,8 @@ package struct Configuration: Sendable, Equatable {
         return Setting(settings.group, settings.group == nil ? .default : .file)
     }
 
-    private static func file(
+    /// The configuration file that would be used; nil for none.
+    static func file(
         _ command: ParsedCommand, _ environment: [String: String]
     ) throws(LectureError) -> Setting<String?> {
         if let path = command.text("config") {

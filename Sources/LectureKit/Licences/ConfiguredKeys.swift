@@ -49,6 +49,14 @@ struct ConfiguredKeys: Sendable {
         return GrantingKeys(answers: answers + roots.flatMap(\.self), files: files + (roots.first ?? []))
     }
 
+    private static func keySet(_ path: String, isLegacy: Bool) throws(LectureError) -> JWKSet {
+        let bytes = try LicenceTrust.bytes(path)
+        do throws(LectureError) { return try JWKSet(bytes, isLegacy: isLegacy) } catch {
+            // It does not know the file.
+            throw LectureError(error.code, detail: path, cause: error.cause)
+        }
+    }
+
     private static func policy(_ key: RightsConfiguration.Key) throws(LectureError) -> KeyPolicy {
         var policy: KeyPolicy
         switch key.place {
@@ -61,7 +69,7 @@ struct ConfiguredKeys: Sendable {
             }
         case .keySet(let path):
             // A set may hold secrets; it is treated as secret only when it does.
-            let set = try JWKSet(LicenceTrust.bytes(path), isLegacy: key.isLegacy)
+            let set = try keySet(path, isLegacy: key.isLegacy)
             if set.keys.contains(where: \.isSecret) {
                 _ = try SecretFile.open(path, limit: LicenceTrust.longest)
             }

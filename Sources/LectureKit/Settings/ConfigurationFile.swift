@@ -47,11 +47,14 @@ package struct ConfigurationFile: Sendable {
     package var application: ApplicationConfiguration?
     /// Where learning reports go.
     package var statistics = StatisticsConfiguration()
-    /// Warnings about members that this version does not know.
-    package var warnings: [String] = []
+    /// The members that this version does not know.
+    package var unknown: [UnknownSetting] = []
 
     /// Creates settings without values.
     package init() {}
+
+    /// Warnings about the members that this version does not know.
+    package var warnings: [String] { unknown.map(\.warning) }
 
     /// A configuration is small; a larger file is a mistake.
     private static let longest = 1 << 20
@@ -117,6 +120,22 @@ package struct ConfigurationFile: Sendable {
         // The text is the C library's own; it is copied at once, before another call may replace it.
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
+}
+
+/// A member of a configuration file that this version does not know.
+package struct UnknownSetting: Sendable, Hashable {
+    /// The file and the line.
+    let place: String
+    /// Its full name.
+    let name: String
+    /// A suggestion in parentheses, with a space before it; empty without one.
+    let hint: String
+
+    /// For a command that goes on.
+    package var warning: String { "\(place): unknown setting '\(name)' ignored\(hint)" }
+
+    /// For a check of the file.
+    var error: LectureError { LectureError(.configuration, detail: place, cause: "unknown setting '\(name)'\(hint)") }
 }
 
 /// Reads the members of a configuration one by one.
@@ -275,8 +294,10 @@ struct ConfigurationReader {
                 throw refused(
                     "\(place)\(member.name): secrets are given by file, in a member whose name ends in _file")
             } else {
-                let setting = "'\(place)\(member.name)' ignored\(hint(member, section))"
-                file.warnings.append("\(path):\(line(at: member.offset)): unknown setting \(setting)")
+                file.unknown.append(
+                    UnknownSetting(
+                        place: "\(path):\(line(at: member.offset))", name: place + member.name,
+                        hint: hint(member, section)))
             }
         }
         return known

@@ -177,6 +177,18 @@ _lecturectl_value() {
     "store info --quota") echo 'anything' ;;
     "store info --reserve") echo 'anything' ;;
     "store backup --delete-copy") echo 'files' ;;
+    "config show --ca-file") echo 'files' ;;
+    "config show --proxy") echo 'anything' ;;
+    "config show --timeout") echo 'anything' ;;
+    "config show --retries") echo 'anything' ;;
+    "config show --per-host") echo 'anything' ;;
+    "config show --jobs" | "config show -j") echo 'anything' ;;
+    "config show --credentials-file") echo 'files' ;;
+    "config show --netrc-file") echo 'files' ;;
+    "config show --client-cert") echo 'files' ;;
+    "config show --client-key") echo 'files' ;;
+    "config show --quota") echo 'anything' ;;
+    "config show --reserve") echo 'anything' ;;
     *" --store") echo 'directories' ;;
     *" --config") echo 'files' ;;
     *" --progress") echo 'words auto bar plain none' ;;
@@ -215,8 +227,9 @@ _lecturectl_arguments() {
     "device import") echo 'files' ;;
     "store backup") echo 'files' ;;
     "store rebuild") echo 'files' ;;
+    "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "help") echo 'words precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -259,18 +272,20 @@ _lecturectl_options() {
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "store backup") echo '--delete-copy' ;;
     "store rebuild") echo '--delete-unusable' ;;
+    "config show") echo '--origin --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     esac
     echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
 }
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version' ;;
+    "") echo 'precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate rebuild' ;;
+    "config") echo 'show check' ;;
     esac
 }
 

@@ -51,6 +51,7 @@ _lecturectl() {
             'lms:manages the learning reports for the LMS'
             'device:manages the key of this device'
             'store:maintains the database'
+            'config:shows and checks the settings'
             'completion:prints completions for a shell'
             'help:explains a command'
             'version:shows the version'
@@ -80,6 +81,7 @@ _lecturectl() {
             lms) _lecturectl_lms ;;
             device) _lecturectl_device ;;
             store) _lecturectl_store ;;
+            config) _lecturectl_config ;;
             completion) _lecturectl_completion ;;
             help) _lecturectl_help ;;
             version) _lecturectl_version ;;
@@ -1321,6 +1323,92 @@ _lecturectl_store_rebuild() {
         '*:LIST:_files'
 }
 
+_lecturectl_config() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'show:shows the effective settings'
+            'check:checks the configuration file and the files it names'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            show) _lecturectl_config_show ;;
+            check) _lecturectl_config_check ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_config_show() {
+    _arguments -s -S \
+        '--origin[Show which file, variable or option each value comes from.]' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_config_check() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '::FILE:_files'
+}
+
 _lecturectl_completion() {
     _arguments -s -S \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
@@ -1354,7 +1442,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store completion help version)'
+        '*:COMMAND:(precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version)'
 }
 
 _lecturectl_version() {
