@@ -25,9 +25,15 @@ import Testing
     }
 
     @Test func `every setting is shown with the place of its value`() async throws {
-        let file = try scratch.write(
-            "config.json", #"{"network":{"retries":7,"proxy":"http://u:secret@proxy.example"},"lms":{"keep_days":9}}"#)
-        let variables = ["LECTURE_JOBS": "8", "LECTURE_DEVICE": "/keys", "LECTURE_QUOTA": "2K", "LECTURE_CONFIG": file]
+        let text = """
+            {"network":{"retries":7,"proxy":"http://u:secret@proxy.example"},"drm":{"unverified":true},
+             "lms":{"keep_days":9,"home_page":"https://academy.example"}}
+            """
+        let file = try scratch.write("config.json", text)
+        let variables = [
+            "LECTURE_JOBS": "8", "LECTURE_DEVICE": "/keys", "LECTURE_QUOTA": "2K", "LECTURE_CONFIG": file,
+            "LECTURE_LMS_URL": "https://lms.example/r",
+        ]
         let ending = try await run(
             "show", "--json", "--timeout", "45s", "--netrc", "--reserve", "1K", variables: variables)
         #expect(ending.status == 0, "\(ending.errorText)")
@@ -42,6 +48,10 @@ import Testing
         let expected: [(name: String, value: String, origin: String, source: String?)] = [
             ("config", file, "environment", "LECTURE_CONFIG"), ("network.retries", "7", "file", file),
             ("network.proxy", "http://…@proxy.example", "file", file), ("lms.keep_days", "9", "file", file),
+            ("lms.url", "https://lms.example/r", "environment", "LECTURE_LMS_URL"),
+            ("lms.format", "json", "environment", "LECTURE_LMS_URL"), ("lms.expire_days", "", "default", nil),
+            ("drm.unverified", "true", "file", file), ("drm.strict", "false", "default", nil),
+            ("application.expires", "", "default", nil),
             ("network.jobs", "8", "environment", "LECTURE_JOBS"), ("network.per_host", "16", "default", nil),
             ("storage.device_dir", "/keys", "environment", "LECTURE_DEVICE"),
             ("storage.quota_bytes", "2048", "environment", "LECTURE_QUOTA"),

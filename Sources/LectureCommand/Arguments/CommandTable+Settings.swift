@@ -8,8 +8,8 @@ extension CommandTable {
             CommandSpec(
                 "show", "shows the effective settings",
                 discussion: [
-                    "Secrets are not shown. No store is opened. With the options and variables of another command it "
-                        + "shows the settings which that command would use."
+                    "Secrets are not shown, and no store is opened. The options are those that other commands take for "
+                        + "the network and the disk; a value given here is shown with the others."
                 ],
                 options: [.flag("origin", help: "Show which file, variable or option each value comes from.")]
                     + settingOptions,

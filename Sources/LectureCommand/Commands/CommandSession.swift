@@ -114,10 +114,7 @@ struct CommandSession: Sendable {
 
     /// Reports an error of one item without ending the command: a message, and with `--json` a line.
     func report(_ error: LectureError, key: ContentKey? = nil) throws(OutputError) {
-        context.say(error.message)
-        if wantsJSON {
-            try context.output.write(machine: JSONLine.error(error.code, message: error.message, key: key?.text))
-        }
+        try context.report(error, key: key, wantsJSON: wantsJSON)
     }
 
     /// Reports an unknown member of a course list: a message, and with `--json` a line.

@@ -27,12 +27,7 @@ enum ConfigCommands {
             return .done
         }
         let mistakes = LectureConfiguration.mistakes(inFile: path)
-        for mistake in mistakes {
-            context.say(mistake.message)
-            if command.flag("json") {
-                try context.output.write(machine: JSONLine.error(mistake.code, message: mistake.message))
-            }
-        }
+        for mistake in mistakes { try context.report(mistake, wantsJSON: command.flag("json")) }
         guard mistakes.isEmpty else { return .configuration }
         if !isQuiet { context.say("\(path) has no mistakes.", .information) }
         return .done

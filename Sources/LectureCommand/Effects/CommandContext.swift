@@ -80,6 +80,18 @@ package struct CommandContext: Sendable {
         try? diagnostics.write("\(prefix)\(CommandTable.programName): \(sentence)\n")
     }
 
+    /// Reports an error without ending the command: a message, and with `--json` a line.
+    ///
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - key: the lecture it is about.
+    ///   - wantsJSON: whether a line is written, too.
+    /// - Throws: ``OutputError`` when the line cannot be written.
+    func report(_ error: LectureError, key: ContentKey? = nil, wantsJSON: Bool) throws(OutputError) {
+        say(error.message)
+        if wantsJSON { try output.write(machine: JSONLine.error(error.code, message: error.message, key: key?.text)) }
+    }
+
     /// Writes a line of data to standard output: unchanged for a program, neutralised on a terminal.
     ///
     /// - Parameter line: one line without its end.

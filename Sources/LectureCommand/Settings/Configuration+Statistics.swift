@@ -35,18 +35,26 @@ extension Configuration {
 
     /// The section `lms`, without secrets.
     var statisticsDescriptions: [(name: String, value: String, origin: SettingOrigin)] {
-        let (lms, origin) = (statistics.value, statistics.origin)
+        let lms = statistics.value
+        // A variable replaces the whole target.
+        func ofTarget(_ name: String) -> SettingOrigin {
+            statistics.origin == .environment ? .environment : origin(name)
+        }
         var lines: [(name: String, value: String, origin: SettingOrigin)] = [
-            ("lms.url", lms.target?.url ?? "", origin), ("lms.format", lms.target?.format.rawValue ?? "", origin),
-            ("lms.keep_days", "\(lms.keepDays)", origin),
-            ("lms.expire_days", lms.expireDays.map { "\($0)" } ?? "", origin),
-            ("lms.home_page", lms.homePage ?? "", origin), ("lms.activity_prefix", lms.activityPrefix ?? "", origin),
-            ("lms.bookmark_url", lms.bookmarkURL ?? "", origin),
-            ("lms.targets", lms.rules.map(Self.description).joined(separator: ", "), origin),
+            ("lms.url", lms.target?.url ?? "", ofTarget("lms.url")),
+            ("lms.format", lms.target?.format.rawValue ?? "", ofTarget("lms.format")),
+            ("lms.keep_days", "\(lms.keepDays)", origin("lms.keep_days")),
+            ("lms.expire_days", lms.expireDays.map { "\($0)" } ?? "", origin("lms.expire_days")),
+            ("lms.home_page", lms.homePage ?? "", origin("lms.home_page")),
+            ("lms.activity_prefix", lms.activityPrefix ?? "", origin("lms.activity_prefix")),
+            ("lms.bookmark_url", lms.bookmarkURL ?? "", origin("lms.bookmark_url")),
+            ("lms.targets", lms.rules.map(Self.description).joined(separator: ", "), origin("lms.targets")),
         ]
         if let target = lms.target, target.format == .kollus {
-            lines.insert(("lms.method", target.method, origin), at: 2)
-            lines.insert(("lms.parameters", target.parameters.map(\.name).joined(separator: " "), origin), at: 3)
+            lines.insert(("lms.method", target.method, ofTarget("lms.method")), at: 2)
+            lines.insert(
+                ("lms.parameters", target.parameters.map(\.name).joined(separator: " "), ofTarget("lms.parameters")),
+                at: 3)
         }
         return lines
     }

@@ -39,6 +39,8 @@ package struct Configuration: Sendable, Equatable {
     package let application: Setting<ApplicationConfiguration?>
     /// Where learning reports go.
     package let statistics: Setting<StatisticsConfiguration>
+    /// The full names of the settings that the file has.
+    let named: Set<String>
     /// Warnings about members of the file that this version does not know.
     package let warnings: [String]
 
@@ -84,7 +86,7 @@ package struct Configuration: Sendable, Equatable {
         rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
         application = Setting(settings.application, settings.application == nil ? .default : .file)
         statistics = try Self.statistics(environment, settings.statistics)
-        warnings = settings.warnings
+        (named, warnings) = (settings.named, settings.warnings)
     }
 
     /// The settings by their names in the file, without secrets, for `store info`.
@@ -103,15 +105,18 @@ package struct Configuration: Sendable, Equatable {
             ("storage.seal", seal.value.rawValue, seal.origin),
             ("storage.device_dir", deviceDirectory.value ?? "", deviceDirectory.origin),
             ("storage.group", group.value ?? "", group.origin),
-            ("application.bundle_id", application.value?.bundleID ?? "", application.origin),
-            ("application.expires", application.value?.expires ?? "", application.origin),
-            ("application.trust_dir", application.value?.trustDirectory ?? "", application.origin),
-            ("drm.keys", rights.value.keys.map(Self.description).joined(separator: ", "), rights.origin),
-            ("drm.user_key", rights.value.userKey == nil ? "" : "set", rights.origin),
-            ("drm.strict", "\(rights.value.isStrict)", rights.origin),
-            ("drm.unverified", "\(rights.value.permitsUnverified)", rights.origin),
+            ("application.bundle_id", application.value?.bundleID ?? "", origin("application.bundle_id")),
+            ("application.expires", application.value?.expires ?? "", origin("application.expires")),
+            ("application.trust_dir", application.value?.trustDirectory ?? "", origin("application.trust_dir")),
+            ("drm.keys", rights.value.keys.map(Self.description).joined(separator: ", "), origin("drm.keys")),
+            ("drm.user_key", rights.value.userKey == nil ? "" : "set", origin("drm.user_key")),
+            ("drm.strict", "\(rights.value.isStrict)", origin("drm.strict")),
+            ("drm.unverified", "\(rights.value.permitsUnverified)", origin("drm.unverified")),
         ] + pace.descriptions + credentials.descriptions + statisticsDescriptions
     }
+
+    /// Where a setting of a section came from that no option or variable sets.
+    func origin(_ name: String) -> SettingOrigin { named.contains(name) ? .file : .default }
 
     /// A key without its secret.
     private static func description(_ key: RightsConfiguration.Key) -> String {

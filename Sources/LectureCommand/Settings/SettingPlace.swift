@@ -46,9 +46,12 @@ extension Configuration {
     }
 
     private static func variables(of name: String) -> [String] {
-        if name.hasPrefix("lms.") { return ["LECTURE_LMS_URL", "LECTURE_LMS_FORMAT"] }
-        let others = ["storage.device_dir": "LECTURE_DEVICE", "storage.group": "LECTURE_GROUP"]
+        let others = [
+            "storage.device_dir": "LECTURE_DEVICE", "storage.group": "LECTURE_GROUP", "lms.url": "LECTURE_LMS_URL",
+        ]
         if let variable = others[name] { return [variable] }
+        // The format of the variable's target; without one of its own, that is what the URL brings.
+        if name.hasPrefix("lms.") { return ["LECTURE_LMS_FORMAT", "LECTURE_LMS_URL"] }
         return options.filter { $0.long == option(of: name) }.compactMap(\.environment)
     }
 

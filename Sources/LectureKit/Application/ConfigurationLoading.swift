@@ -34,6 +34,12 @@ extension LectureConfiguration {
         var base = ConfigurationFile()
         (base.rights, base.application, base.statistics) = (rights, application, statistics)
         let settings = try ConfigurationFile.read(file, over: base, services: .ofProcess)
+        adopt(settings)
+        return settings.warnings
+    }
+
+    /// Takes the settings of a file; those that it does not name stay.
+    mutating func adopt(_ settings: ConfigurationFile) {
         if let caFile = settings.caFile { self.caFile = caFile }
         if let proxy = settings.proxy { self.proxy = proxy }
         if let path = settings.credentialsFile { credentialsFile = path }
@@ -53,6 +59,5 @@ extension LectureConfiguration {
         if let deviceDirectory = settings.deviceDirectory { self.deviceDirectory = deviceDirectory }
         if let group = settings.group { sharedGroup = group }
         (rights, application, statistics) = (settings.rights, settings.application, settings.statistics)
-        return settings.warnings
     }
 }

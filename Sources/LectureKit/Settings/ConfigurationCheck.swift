@@ -17,10 +17,10 @@ extension LectureConfiguration {
         var configuration = LectureConfiguration(storeDirectory: "/")
         do throws(LectureError) {
             settings = try ConfigurationFile.read(file, services: .ofProcess)
-            _ = try configuration.apply(file: file)
         } catch {
             return [error]
         }
+        configuration.adopt(settings)
         let used = configuration
         return settings.unknown.map(\.error)
             + [

@@ -47,6 +47,8 @@ package struct ConfigurationFile: Sendable {
     package var application: ApplicationConfiguration?
     /// Where learning reports go.
     package var statistics = StatisticsConfiguration()
+    /// The full names of the settings that it has, such as `network.proxy`.
+    package var named: Set<String> = []
     /// The members that this version does not know.
     package var unknown: [UnknownSetting] = []
 
@@ -290,6 +292,7 @@ struct ConfigurationReader {
             let place = section.isEmpty ? "" : "\(section)."
             if names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
                 known.append(member)
+                file.named.insert(place + member.name)
             } else if ["secret", "password", "token"].contains(member.name) {
                 throw refused(
                     "\(place)\(member.name): secrets are given by file, in a member whose name ends in _file")
