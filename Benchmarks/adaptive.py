@@ -47,10 +47,9 @@ def make_site(root, segments):
     return sum(os.path.getsize(f"{root}/high/{segment}.ts") for segment in range(segments))
 
 
-def programs(url, work):
-    """The commands, by name; each writes below work/out."""
+def programs(url, out):
+    """The commands, by name; each writes below out."""
     best = url.replace("master", "high")
-    out = f"{work}/out"
     yt = [*YTDLP, "--quiet", "--no-progress", "--no-cache-dir", "-f", "best", "-o", f"{out}/y.mp4", "--fixup", "never"]
     return {
         "lecturectl": ["env", f"LECTURE_DEVICE={out}/device", LECTURECTL, "--store", f"{out}/store", "precache",
@@ -62,14 +61,19 @@ def programs(url, work):
 
 
 def measure(server, runner, work, rounds):
-    """Runs all programs in turn; returns their figures."""
+    """Runs all programs in turn; returns their figures.
+
+    What they wrote stays until the end: ext4 without a journal looks at every inode that was freed within the last minute
+    before it makes a file, so the next program would pay for the files of the one before (an eighth of lecturectl's time,
+    which makes a file for each segment).
+    """
     figures = {}
     for number in range(rounds):
-        for name, command in programs(f"{server.url}/master.m3u8", work).items():
-            shutil.rmtree(f"{work}/out", ignore_errors=True)
-            os.makedirs(f"{work}/out")
+        for name in programs("", ""):
+            out = f"{work}/out/{number}-{name}"
+            os.makedirs(out)
             os.sync()
-            one = runner(command)
+            one = runner(programs(f"{server.url}/master.m3u8", out)[name])
             if one["status"] != 0:
                 print(f"{name} ended with {one['status']}", file=sys.stderr)
                 continue
@@ -91,7 +95,7 @@ def kills(server, work, count, total, segments):
     """Kills a download again and again; how many bytes came twice."""
     shutil.rmtree(f"{work}/out", ignore_errors=True)
     os.makedirs(f"{work}/out")
-    command = programs(f"{server.url}/master.m3u8", work)["lecturectl"]
+    command = programs(f"{server.url}/master.m3u8", f"{work}/out")["lecturectl"]
     done = 0
     for number in range(count):
         one = run([*command[:-1], "--limit-rate", f"{max(1, total // count // (1 << 20))}M", command[-1]], kill_after=0.7)
