@@ -26,6 +26,8 @@ package struct CommandRunner: Sendable {
     /// - Parameter context: all effects.
     /// - Returns: the process's exit status. Every failure has been reported by then.
     package func run(_ context: CommandContext) async -> ExitStatus {
+        // Also a command line that cannot be used is reported in the format that it names.
+        let context = context.logging(as: LogFormat.named(by: context.arguments, context.environment))
         let number: Int32
         do throws(UsageError) {
             number = try ExitStatus.fullDiskStatus(in: context.environment)
@@ -37,15 +39,17 @@ package struct CommandRunner: Sendable {
         return .fullDisk(number)
     }
 
-    private func perform(_ context: CommandContext) async -> ExitStatus {
+    private func perform(_ given: CommandContext) async -> ExitStatus {
         let command: ParsedCommand
         do throws(UsageError) {
-            command = try ArgumentParser.parse(context.arguments, environment: context.environment)
+            command = try ArgumentParser.parse(given.arguments, environment: given.environment)
+            try Self.checkBars(command)
         } catch {
             // After 'lms add' the word is an option with a value.
-            let words = context.arguments.prefix { word in error.path != ["lms", "add"] || word != "add" }
-            return report(error, wantsJSON: words.contains("--json"), context)
+            let words = given.arguments.prefix { word in error.path != ["lms", "add"] || word != "add" }
+            return report(error, wantsJSON: words.contains("--json"), given)
         }
+        let context = given.logging(as: command.text("log-format"))
         do {
             if command.flag("help") { return try Documents.show(HelpPage.text(path: command.path), context) }
             if command.flag("version") { return try Documents.version(command, context) }
@@ -61,6 +65,16 @@ package struct CommandRunner: Sendable {
         }
     }
 
+    /// Bars are drawn in place, so nothing else may write lines meanwhile.
+    private static func checkBars(_ command: ParsedCommand) throws(UsageError) {
+        guard command.text("progress") == "bar" else { return }
+        let format = command.text("log-format")
+        guard format == "text" || format == "json" || command.count("verbose") > 1 else { return }
+        let other = command.count("verbose") > 1 ? "-vv" : "--log-format \(format ?? "")"
+        throw UsageError(
+            "'--progress bar' cannot be used with '\(other)': write '--progress plain'.", path: command.path)
+    }
+
     /// Reports the error that ended a command: a message on standard error, and with `--json` a line on the output.
     private func report(_ error: any Error, wantsJSON: Bool, _ context: CommandContext) -> ExitStatus {
         switch error {
@@ -71,12 +85,12 @@ package struct CommandRunner: Sendable {
             context.say(error.message)
             return announce(.parameter, message: error.sentence, status: .usage, wantsJSON, context)
         case let error as LectureError:
-            context.say(error.message)
+            context.say(error.message, about: error)
             return announce(error.code, message: error.message, status: .status(for: error.code), wantsJSON, context)
         default:
             // No other error is thrown on purpose; the type helps to find the cause.
             let bug = LectureError(.bug, cause: "\(type(of: error))")
-            context.say(bug.message)
+            context.say(bug.message, about: bug)
             return announce(.bug, message: bug.message, status: .software, wantsJSON, context)
         }
     }

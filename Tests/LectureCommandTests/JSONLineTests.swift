@@ -117,7 +117,8 @@ import Testing
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),
-        ] + Self.players(key) + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
+        ] + Self.players(key) + LogFormatTests.messages().map { ("log", $0.json) } + (try LicenceLines.all())
+            + ReportLines.all() + ReportExportLines.all()
     }
 
     private static let request = DownloadRequest(url: "https://u:p@h.example/m.m3u8?token=1")

@@ -67,7 +67,7 @@ package struct ArgumentParser {
         } else if name.hasPrefix("no-"), let option = option(long: String(name.dropFirst(3))), case .flag = option.kind
         {
             guard value == nil else { throw failure("Option '--\(name)' takes no value.") }
-            command.flags[option.long] = false
+            command.unset(option.long)
         } else {
             throw unknownOption("--\(name)", long: name)
         }
@@ -81,7 +81,7 @@ package struct ArgumentParser {
                 throw unknownOption("-\(letter)", long: nil)
             }
             if case .flag = option.kind {
-                command.flags[option.long] = true
+                command.set(option.long)
                 continue
             }
             // The rest of the word is the value: -j4.
@@ -94,11 +94,11 @@ package struct ArgumentParser {
         switch option.kind {
         case .flag:
             guard value == nil else { throw failure("Option '\(shown)' takes no value.") }
-            command.flags[option.long] = true
+            command.set(option.long)
         case .value(let grammar):
             command.values[option.long] = [try checked(value, for: option, shown: shown, grammar: grammar)]
         case .optional(let grammar):
-            command.flags[option.long] = true
+            command.set(option.long)
             let next = pending.first.flatMap { grammar.problem(in: $0) == nil ? $0 : nil }
             guard value != nil || next != nil else { return }
             command.values[option.long] = [try checked(value, for: option, shown: shown, grammar: grammar)]

@@ -13,7 +13,13 @@ package enum CommandTable {
             defaultText: "$CONFIGURATION_DIRECTORY/config.json, else $XDG_CONFIG_HOME/lecturekit/config.json"),
         .flag("json", help: "Print one JSON object per line on standard output."),
         .flag("quiet", "q", help: "Print errors only.", conflicts: ["verbose"]),
-        .flag("verbose", "v", help: "Print more messages on standard error.", conflicts: ["quiet"]),
+        .flag(
+            "verbose", "v", help: "Print more messages on standard error; -vv: also every request, without secrets.",
+            conflicts: ["quiet"]),
+        .value(
+            "log-format", nil, "FORMAT", .words(LogFormat.words),
+            help: "How messages on standard error are written; text and json: with their time and level.",
+            environment: LogFormat.variable, defaultText: "auto: with priorities for systemd's journal, else sentences"),
         .value(
             "progress", nil, "HOW", .words(["auto", "bar", "plain", "none"]),
             help: "How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.",

@@ -15,6 +15,8 @@ package struct ParsedCommand: Sendable, Equatable {
     /// The positional arguments.
     package internal(set) var arguments: [String] = []
     var flags: [String: Bool] = [:]
+    /// How often each flag was given since it was last unset.
+    var counts: [String: Int] = [:]
     var values: [String: [String]] = [:]
     var fromEnvironment: [String: String] = [:]
 
@@ -26,6 +28,24 @@ package struct ParsedCommand: Sendable, Equatable {
     /// - Parameter long: the flag's name without dashes.
     /// - Returns: true when it is set.
     package func flag(_ long: String) -> Bool { flags[long] ?? false }
+
+    /// How often a flag was given: 2 for `-vv`.
+    ///
+    /// - Parameter long: the flag's name without dashes.
+    /// - Returns: 0 when it was not given, or unset.
+    package func count(_ long: String) -> Int { counts[long] ?? 0 }
+
+    /// Sets a flag once more.
+    mutating func set(_ long: String) {
+        flags[long] = true
+        counts[long, default: 0] += 1
+    }
+
+    /// Unsets a flag.
+    mutating func unset(_ long: String) {
+        flags[long] = false
+        counts[long] = nil
+    }
 
     /// The value of an option.
     ///

@@ -18,6 +18,10 @@ struct CommandSession: Sendable {
     var wantsJSON: Bool { command.flag("json") }
     var isQuiet: Bool { command.flag("quiet") }
     var isVerbose: Bool { command.flag("verbose") }
+    /// Whether everything that the library logs is written among the messages.
+    var logsRequests: Bool { command.count("verbose") > 1 }
+    /// Whether progress may be drawn in place on standard error.
+    var mayDraw: Bool { context.mayDraw && !logsRequests }
 
     /// Colours for standard output.
     var outputStyle: Style {
@@ -70,6 +74,7 @@ struct CommandSession: Sendable {
         settings.proxy = configuration.proxy.value
         configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
+        if logsRequests { settings.observer = LogObserver(context: context) }
         let isNew = store == nil && !storeExists
         let manager: LectureManager
         do throws(LectureError) {

@@ -240,7 +240,7 @@ private struct ExportRun {
     /// Shows how much of the lecture is joined, until ffmpeg closes its output.
     private func showProgress(_ output: LinePipe) async {
         let isShown =
-            context.diagnosticsIsTerminal && !session.isQuiet && session.command.text("progress") != "none"
+            session.mayDraw && !session.isQuiet && session.command.text("progress") != "none"
         var last: Int64?
         for await line in output.lines {
             guard isShown, line.hasPrefix("out_time_us="), let time = Int64(line.dropFirst(12)) else { continue }

@@ -82,7 +82,7 @@ enum LicenceVerifyCommand {
     /// Answers every line, in order. Only a reader that has gone away ends it early.
     private static func batch(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let trust = show(try batchTrust(command), context)
-        for fault in trust.faults { context.say(fault.message) }
+        for fault in trust.faults { context.say(fault.message, about: fault) }
         let clock = context.clock
         let at = command.text("at").flatMap(Quantity.moment)
         let batch = LicenceBatch(trust: trust) { at ?? clock.now() }

@@ -132,7 +132,7 @@ struct Pruning {
             for lecture in lectures { try RemoveCommand.wouldRemove(lecture, session) }
             return lectures.count
         } catch let error as LectureError where error.code == .pruneRefused {
-            session.context.say(error.message)
+            session.context.say(error.message, about: error)
             return 0
         }
     }

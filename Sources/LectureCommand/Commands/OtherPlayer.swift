@@ -78,7 +78,7 @@ private struct OtherPlayerRun {
             return .done
         } catch let error as LectureError {
             try write(.stopped(.failed(error)))
-            context.say(error.message)
+            context.say(error.message, about: error)
             return .status(for: error.code)
         }
     }

@@ -120,7 +120,7 @@ private struct PlayRun {
 
     private var context: CommandContext { session.context }
     private var showsLine: Bool {
-        context.diagnosticsIsTerminal && !session.isQuiet && session.command.text("progress") != "none"
+        session.mayDraw && !session.isQuiet && session.command.text("progress") != "none"
     }
 
     init(session: CommandSession, player: Player, key: ContentKey) {
@@ -144,7 +144,7 @@ private struct PlayRun {
         endLine()
         if let number = await signal.number { return .signal(number) }
         guard case .failed(let error) = ending else { return .done }
-        context.say(error.message)
+        context.say(error.message, about: error)
         return .status(for: error.code)
     }
 

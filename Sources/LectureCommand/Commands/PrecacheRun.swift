@@ -41,7 +41,7 @@ struct PrecacheRun {
         result = PrecacheResult(began: session.context.clock.boot())
         let mode = ProgressRenderer.mode(
             choice: session.command.text("progress"), isQuiet: session.isQuiet,
-            isTerminal: session.context.diagnosticsIsTerminal, environment: session.context.environment)
+            isTerminal: session.mayDraw, environment: session.context.environment)
         renderer = ProgressRenderer(mode: mode, style: session.diagnosticStyle)
     }
 
@@ -196,28 +196,29 @@ struct PrecacheRun {
             tracker.update(content)
             if session.wantsJSON { try context.output.write(machine: JSONLine.completed(content)) }
             try acknowledge(content.key)
-            if session.isVerbose { say("complete: \(content.title) (\(content.key.text))") }
+            if session.isVerbose { say("complete: \(content.title) (\(content.key.text))", .information) }
         case .unchanged(let content): try take(.complete(content.key))
         case .outdated(let content):
             result.outdated.insert(content.key)
             if session.wantsJSON { try context.output.write(machine: JSONLine.outdated(content)) }
             if session.isVerbose {
-                say("outdated: \(content.title) (\(content.key.text)): downloading the new version")
+                say("outdated: \(content.title) (\(content.key.text)): downloading the new version", .information)
             }
         case .checkFailed(let key, let error):
             // It stays complete; whether it is what is requested is unknown.
             result.skipped.insert(key)
             result.uncheckedCodes.append(error.code)
             if session.wantsJSON { try context.output.write(machine: JSONLine.checkFailed(key, error)) }
-            say("not checked: \(key.text): \(error.message)")
+            say("not checked: \(key.text): \(error.message)", .warning, about: error)
         case .failed(let content):
             tracker.update(content)
             if session.wantsJSON { try context.output.write(machine: JSONLine.failed(content)) }
-            say("failed: \(content.title) (\(content.key.text)): \(content.error?.message ?? "")")
+            let reason = content.error?.message ?? ""
+            say("failed: \(content.title) (\(content.key.text)): \(reason)", about: content.error)
         case .stopped(let content):
             tracker.update(content)
             if session.wantsJSON { try context.output.write(machine: JSONLine.stopped(content)) }
-            if session.isVerbose { say(PrecacheResult.sentence(stopped: content)) }
+            if session.isVerbose { say(PrecacheResult.sentence(stopped: content), .warning, about: content.error) }
         case .removed(let key):
             tracker.remove(key)
             if session.wantsJSON { try context.output.write(machine: JSONLine.removed(key)) }
@@ -238,7 +239,7 @@ struct PrecacheRun {
 
     private mutating func reportLicence(_ key: ContentKey, _ change: String) throws(OutputError) {
         if session.wantsJSON { try context.output.write(machine: JSONLine.licenceChanged(key, change: change)) }
-        if session.isVerbose { say("licence \(change): \(key.text)") }
+        if session.isVerbose { say("licence \(change): \(key.text)", .information) }
     }
 
     private func acknowledge(_ key: ContentKey) throws(OutputError) {
@@ -262,13 +263,15 @@ struct PrecacheRun {
 
     private mutating func draw() {
         let text = renderer.update(tracker.snapshot, at: context.clock.boot(), size: size)
-        if let text { try? context.diagnostics.write(text) }
+        if let text { context.writeProgress(text) }
     }
 
     /// Prints a message above the bars.
-    private mutating func say(_ sentence: String) {
+    private mutating func say(
+        _ sentence: String, _ priority: MessagePriority = .error, about error: LectureError? = nil
+    ) {
         try? context.diagnostics.write(renderer.interrupt(size: size))
-        context.say(sentence)
+        context.say(sentence, priority, about: error)
     }
 
     private mutating func report(_ error: LectureError, key: ContentKey? = nil) throws(OutputError) {

@@ -158,7 +158,7 @@ private struct RenewRun {
                 try context.output.write(
                     machine: JSONLine.renewed(key, current: current, count: count, licence: licence, error: error))
             }
-            if let error { context.say("\(key.text): \(error.message)") }
+            if let error { context.say("\(key.text): \(error.message)", about: error) }
             if error == nil, session.command.flag("acks") { try context.writeData("ACK \(key.text)") }
         case .licenceEnded(let key):
             context.say("\(key.text): the licence server has ended the licence.", .warning)

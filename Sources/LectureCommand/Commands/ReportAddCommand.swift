@@ -177,7 +177,7 @@ private struct ReportBatch {
                 failed += 1
                 let place = error.detail.isEmpty ? "line \(line)" : "line \(line): \(error.detail)"
                 let named = LectureError(error.code, detail: place, cause: error.cause)
-                session.context.say(named.message)
+                session.context.say(named.message, about: named)
                 if session.wantsJSON { text += JSONLine.error(named.code, message: named.message) }
             }
         }

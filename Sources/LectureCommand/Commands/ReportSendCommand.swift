@@ -77,7 +77,7 @@ private struct SendRun {
             if session.wantsJSON { try context.output.write(machine: JSONLine.sending(result)) }
         case .reportsDelivered(let ids): for id in ids { try context.writeData("ACK \(id)") }
         case .reportRefused(let id, let reason, let error):
-            context.say(error.message)
+            context.say(error.message, about: error)
             if session.wantsJSON { try context.output.write(machine: JSONLine.refused(id, reason, error)) }
         case .reportObstacle(let obstacle):
             if session.isVerbose { session.report(obstacle.error.message) }

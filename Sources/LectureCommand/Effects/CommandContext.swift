@@ -15,8 +15,10 @@ package struct CommandContext: Sendable {
     package let outputIsTerminal: Bool
     /// Whether standard error is a terminal.
     package let diagnosticsIsTerminal: Bool
-    /// Whether standard error is a stream to the journal, whose lines begin with a priority.
-    package let diagnosticsIsJournal: Bool
+    /// How messages are written on standard error.
+    package private(set) var logFormat: LogFormat
+    /// Whether standard error is the journal's where `--log-format` names no format.
+    private let diagnosticsIsJournal: Bool
     /// The current size of the terminal on standard error.
     package let terminalSize: @Sendable () -> TerminalSize
     /// The clock.
@@ -50,6 +52,7 @@ package struct CommandContext: Sendable {
         self.outputIsTerminal = outputIsTerminal
         self.diagnosticsIsTerminal = diagnosticsIsTerminal
         self.diagnosticsIsJournal = diagnosticsIsJournal
+        logFormat = diagnosticsIsJournal ? .journal : .sentences
         self.terminalSize = terminalSize
         self.clock = clock
         self.signals = signals
@@ -70,15 +73,50 @@ package struct CommandContext: Sendable {
             clock: SystemTime.clock, signals: { SignalWatcher() })
     }
 
+    /// The same effects with messages in another format.
+    ///
+    /// - Parameter word: the value of `--log-format`; nil and `auto` choose by where standard error goes.
+    /// - Returns: the context.
+    package func logging(as word: String?) -> Self {
+        var context = self
+        context.logFormat = word.flatMap(LogFormat.init(rawValue:)) ?? (diagnosticsIsJournal ? .journal : .sentences)
+        return context
+    }
+
     /// Writes a message to standard error. A failure is ignored: there is nowhere left to report it.
     ///
     /// - Parameters:
     ///   - sentence: one line without its end; control characters are replaced.
-    ///   - priority: how much it matters, for the journal.
-    package func say(_ sentence: String, _ priority: MessagePriority = .error) {
-        let prefix = diagnosticsIsJournal ? priority.prefix : ""
-        try? diagnostics.write("\(prefix)\(CommandTable.programName): \(sentence)\n")
+    ///   - priority: how much it matters, for the journal and logs.
+    ///   - error: what it reports, for logs.
+    package func say(_ sentence: String, _ priority: MessagePriority = .error, about error: LectureError? = nil) {
+        write(LogMessage(time: clock.now(), priority: priority, text: sentence, error: error))
     }
+
+    /// Writes a message to standard error, as the format has it. A failure is ignored.
+    ///
+    /// - Parameter message: the message.
+    package func write(_ message: LogMessage) {
+        // One call for each line: other threads write, too.
+        switch logFormat {
+        case .json: try? diagnostics.write(machine: message.json)
+        case .sentences, .text, .journal: try? diagnostics.write(message.line(logFormat))
+        }
+    }
+
+    /// Writes progress to standard error: as it is among sentences, and as messages in a log.
+    ///
+    /// - Parameter progress: whole lines, or bars where they may be drawn.
+    package func writeProgress(_ progress: SafeText) {
+        switch logFormat {
+        case .sentences, .journal: try? diagnostics.write(progress)
+        case .text, .json:
+            for line in progress.text.split(separator: "\n") { say(String(line), .information) }
+        }
+    }
+
+    /// Whether something may be drawn in place on standard error: a terminal without a log.
+    package var mayDraw: Bool { diagnosticsIsTerminal && logFormat == .sentences }
 
     /// Reports an error without ending the command: a message, and with `--json` a line.
     ///
@@ -88,7 +126,7 @@ package struct CommandContext: Sendable {
     ///   - wantsJSON: whether a line is written, too.
     /// - Throws: ``OutputError`` when the line cannot be written.
     func report(_ error: LectureError, key: ContentKey? = nil, wantsJSON: Bool) throws(OutputError) {
-        say(error.message)
+        say(error.message, about: error)
         if wantsJSON { try output.write(machine: JSONLine.error(error.code, message: error.message, key: key?.text)) }
     }
 

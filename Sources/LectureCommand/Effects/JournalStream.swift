@@ -6,8 +6,15 @@ package enum MessagePriority: Int, Sendable, CaseIterable {
     case error = 3
     /// Something needs attention, or will be tried again.
     case warning = 4
+    /// What an operator may want to know.
+    case notice = 5
     /// What was done.
     case information = 6
+    /// A single request.
+    case debug = 7
+
+    /// Its name in a log.
+    package var name: String { self == .information ? "info" : "\(self)" }
 
     /// What comes before a line for the journal, which takes it off again (sd-daemon(3)).
     package var prefix: String { "<\(rawValue)>" }

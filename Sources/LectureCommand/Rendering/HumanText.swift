@@ -125,6 +125,17 @@ package enum HumanText {
         return "\(day)T\(clock)Z"
     }
 
+    /// A time in UTC with milliseconds: `2026-03-04T05:06:07.008Z` (RFC 3339).
+    ///
+    /// - Parameter time: the time.
+    /// - Returns: the text.
+    package static func utcMilliseconds(_ time: Timestamp) -> String {
+        let (day, clock) = parts(time)
+        let rest = time.milliseconds % 1000
+        let fraction = "\(rest < 0 ? rest + 1000 : rest)"
+        return "\(day)T\(clock).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)Z"
+    }
+
     private static func parts(_ time: Timestamp) -> (day: String, clock: String) {
         var days = time.milliseconds / 86_400_000
         var rest = time.milliseconds % 86_400_000

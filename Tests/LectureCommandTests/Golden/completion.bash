@@ -191,6 +191,7 @@ _lecturectl_value() {
     "config show --reserve") echo 'anything' ;;
     *" --store") echo 'directories' ;;
     *" --config") echo 'files' ;;
+    *" --log-format") echo 'words auto text json journal' ;;
     *" --progress") echo 'words auto bar plain none' ;;
     *" --color") echo 'words auto always never' ;;
     *) echo none ;;
@@ -274,7 +275,7 @@ _lecturectl_options() {
     "store rebuild") echo '--delete-unusable' ;;
     "config show") echo '--origin --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     esac
-    echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
+    echo '--store --config --json --quiet -q --verbose -v --log-format --progress --color --help -h --version -V'
 }
 
 _lecturectl_commands() {

@@ -18,8 +18,9 @@ _lecturectl() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -153,8 +154,9 @@ _lecturectl_precache() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -181,8 +183,9 @@ _lecturectl_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -198,8 +201,9 @@ _lecturectl_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -218,8 +222,9 @@ _lecturectl_status() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -240,8 +245,9 @@ _lecturectl_metrics() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -257,8 +263,9 @@ _lecturectl_why() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -275,8 +282,9 @@ _lecturectl_path() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -295,8 +303,9 @@ _lecturectl_cat() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -329,8 +338,9 @@ _lecturectl_play() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -351,8 +361,9 @@ _lecturectl_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -372,8 +383,9 @@ _lecturectl_bookmark() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -410,8 +422,9 @@ _lecturectl_bookmark_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -429,8 +442,9 @@ _lecturectl_bookmark_add() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -450,8 +464,9 @@ _lecturectl_bookmark_remove() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -470,8 +485,9 @@ _lecturectl_bookmark_sync() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -490,8 +506,9 @@ _lecturectl_pause() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -510,8 +527,9 @@ _lecturectl_resume() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -530,8 +548,9 @@ _lecturectl_cancel() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -554,8 +573,9 @@ _lecturectl_reorder() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -584,8 +604,9 @@ _lecturectl_remove() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -619,8 +640,9 @@ _lecturectl_verify() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -640,8 +662,9 @@ _lecturectl_licence() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -688,8 +711,9 @@ _lecturectl_licence_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -705,8 +729,9 @@ _lecturectl_licence_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -727,8 +752,9 @@ _lecturectl_licence_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -749,8 +775,9 @@ _lecturectl_licence_rekey() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -778,8 +805,9 @@ _lecturectl_licence_renew() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -806,8 +834,9 @@ _lecturectl_licence_regrant() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -825,8 +854,9 @@ _lecturectl_licence_pending() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -854,8 +884,9 @@ _lecturectl_licence_verify() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -875,8 +906,9 @@ _lecturectl_lms() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -930,8 +962,9 @@ _lecturectl_lms_add() {
         '--config=[The configuration file.]:FILE:_files' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -957,8 +990,9 @@ _lecturectl_lms_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -980,8 +1014,9 @@ _lecturectl_lms_send() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1002,8 +1037,9 @@ _lecturectl_lms_retry() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1031,8 +1067,9 @@ _lecturectl_lms_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1049,8 +1086,9 @@ _lecturectl_lms_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1073,8 +1111,9 @@ _lecturectl_lms_erase() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1093,8 +1132,9 @@ _lecturectl_device() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1128,8 +1168,9 @@ _lecturectl_device_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1148,8 +1189,9 @@ _lecturectl_device_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1167,8 +1209,9 @@ _lecturectl_device_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1188,8 +1231,9 @@ _lecturectl_store() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1241,8 +1285,9 @@ _lecturectl_store_info() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1258,8 +1303,9 @@ _lecturectl_store_check() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1276,8 +1322,9 @@ _lecturectl_store_backup() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1294,8 +1341,9 @@ _lecturectl_store_migrate() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1312,8 +1360,9 @@ _lecturectl_store_rebuild() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1333,8 +1382,9 @@ _lecturectl_config() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1381,8 +1431,9 @@ _lecturectl_config_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1398,8 +1449,9 @@ _lecturectl_config_check() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1416,8 +1468,9 @@ _lecturectl_completion() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1434,8 +1487,9 @@ _lecturectl_help() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1452,8 +1506,9 @@ _lecturectl_version() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
