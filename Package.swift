@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "LectureKit", targets: ["LectureKit", "LectureModel"]),
         .library(name: "LecturePlayer", targets: ["LecturePlayer"]),
         .library(name: "LectureLoopback", targets: ["LectureLoopback"]),
+        .library(name: "LectureDoctor", targets: ["LectureDoctor"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
@@ -96,6 +97,8 @@ let package = Package(
                 "LectureLicence", "LectureStatistics",
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive", "LectureXML",
             ]),
+        // What is wrong with an installation.
+        .target(name: "LectureDoctor", dependencies: ["LectureKit", "LectureModel"]),
         // Players, above the product's public interface.
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "LectureLoopback", "CMpv"]),
         .target(
@@ -107,7 +110,9 @@ let package = Package(
         .target(name: "KollusSDKBinary", dependencies: ["KollusSDK"]),
         .target(
             name: "LectureCommand",
-            dependencies: ["LectureFormats", "LectureModel", "LectureKit", "LecturePlayer", "LectureLoopback"]),
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureKit", "LectureDoctor", "LecturePlayer", "LectureLoopback",
+            ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
             name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
@@ -220,8 +225,8 @@ let package = Package(
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
-                "LectureCommand", "LectureCrypto", "LectureKit", "LectureFormats", "LectureModel", "LecturePlayer",
-                "LectureProgramSupport",
+                "LectureCommand", "LectureCrypto", "LectureDoctor", "LectureKit", "LectureFormats", "LectureModel",
+                "LecturePlayer", "LectureProgramSupport",
                 "LectureTestSupport",
             ],
             exclude: ["Golden"]),
@@ -268,6 +273,13 @@ let package = Package(
         .testTarget(
             name: "LecturePlayerTests",
             dependencies: ["LecturePlayer", "LectureKit", "LectureProgramSupport", "LectureTestSupport"]),
+        // What is wrong with an installation: the findings as values, and real servers and stores.
+        .testTarget(
+            name: "LectureDoctorTests",
+            dependencies: [
+                "LectureDoctor", "LectureCommand", "LectureKit", "LectureModel", "LectureProgramSupport",
+                "LectureTestSupport",
+            ]),
         // The loopback server: its rules as values, and real clients.
         .testTarget(
             name: "LectureLoopbackTests",

@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureDoctor
 import LectureFormats
 import LectureKit
 import LectureModel
@@ -116,6 +117,8 @@ import Testing
             ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
+            ("record-finding", JSONLine.finding(Finding(.disk, .warning, "Little.", remedy: "Free some."))),
+            ("record-finding", JSONLine.finding(Finding(.store, LectureError(.storeNewer), name: "/s"))),
             ("record-version", JSONLine.version(ProgramVersion.number)),
         ] + Self.players(key) + LogFormatTests.messages().map { ("log", $0.json) } + (try LicenceLines.all())
             + ReportLines.all() + ReportExportLines.all()

@@ -43,7 +43,9 @@ package enum CommandTable {
             ExampleSpec("lecturectl precache course.jsonl", "download a whole course; repeat the command to continue"),
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
-        subcommands: [precache, list, show, status, metrics, why, path, cat, play, export, bookmark, pause, resume]
+        subcommands: [
+            precache, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause, resume,
+        ]
             + [cancel, reorder, remove, verify, licence, lms, device, store, config, completion, help, version])
 
     static let store = CommandSpec(

@@ -7,6 +7,7 @@ package enum CommandActions {
         "show": QueryCommands.show,
         "status": StatusCommand.run,
         "metrics": MetricsCommand.run,
+        "doctor": DoctorCommand.run,
         "why": QueryCommands.why,
         "path": QueryCommands.path,
         "cat": QueryCommands.cat,

@@ -50,7 +50,27 @@ struct CommandSession: Sendable {
         guard store != nil || MissingStore.mayMake(command, in: directory) || storeExists else {
             throw LectureError(.storeMissing, detail: directory)
         }
-        var settings = LectureConfiguration(storeDirectory: store ?? directory)
+        var settings = settings(store: store)
+        let isNew = store == nil && !storeExists
+        let manager: LectureManager
+        do throws(LectureError) {
+            manager = try LectureManager(settings)
+        } catch {
+            guard error.code == .storageFull, command.path != ["precache"] else { throw error }
+            // It cannot be read either: a killed program has left a log.
+            settings.spendsSpaceReserve = true
+            manager = try LectureManager(settings)
+        }
+        if isNew, command.path != MissingStore.rebuild { try reportKeptMedia() }
+        return manager
+    }
+
+    /// The library's settings.
+    ///
+    /// - Parameter store: a directory to use instead of the configured one.
+    /// - Returns: the settings.
+    func settings(store: String? = nil) -> LectureConfiguration {
+        var settings = LectureConfiguration(storeDirectory: store ?? configuration.storeDirectory.value)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
         settings.rateLimit = configuration.pace.rate.value
@@ -75,18 +95,7 @@ struct CommandSession: Sendable {
         configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         if logsRequests { settings.observer = LogObserver(context: context) }
-        let isNew = store == nil && !storeExists
-        let manager: LectureManager
-        do throws(LectureError) {
-            manager = try LectureManager(settings)
-        } catch {
-            guard error.code == .storageFull, command.path != ["precache"] else { throw error }
-            // It cannot be read either: a killed program has left a log.
-            settings.spendsSpaceReserve = true
-            manager = try LectureManager(settings)
-        }
-        if isNew, command.path != MissingStore.rebuild { try reportKeptMedia() }
-        return manager
+        return settings
     }
 
     /// Reports media files that are older than the store's database.

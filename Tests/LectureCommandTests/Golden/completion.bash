@@ -55,6 +55,18 @@ _lecturectl_value() {
     "metrics --label") echo 'anything' ;;
     "metrics --quota") echo 'anything' ;;
     "metrics --reserve") echo 'anything' ;;
+    "doctor --ca-file") echo 'files' ;;
+    "doctor --proxy") echo 'anything' ;;
+    "doctor --timeout") echo 'anything' ;;
+    "doctor --retries") echo 'anything' ;;
+    "doctor --per-host") echo 'anything' ;;
+    "doctor --jobs" | "doctor -j") echo 'anything' ;;
+    "doctor --credentials-file") echo 'files' ;;
+    "doctor --netrc-file") echo 'files' ;;
+    "doctor --client-cert") echo 'files' ;;
+    "doctor --client-key") echo 'files' ;;
+    "doctor --quota") echo 'anything' ;;
+    "doctor --reserve") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;
     "play --start") echo 'anything' ;;
     "play --section") echo 'anything' ;;
@@ -202,6 +214,7 @@ _lecturectl_arguments() {
     case "$1" in
     "precache") echo 'files' ;;
     "show") echo 'keys' ;;
+    "doctor") echo 'anything' ;;
     "why") echo 'keys' ;;
     "path") echo 'keys' ;;
     "cat") echo 'keys' ;;
@@ -230,7 +243,7 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
+    "help") echo 'words precache list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -241,6 +254,7 @@ _lecturectl_options() {
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "metrics") echo '--output -o --label --quota --reserve' ;;
+    "doctor") echo '--offline --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "cat") echo '--range -r' ;;
     "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user --with --url --port' ;;
     "export") echo '--output -o --format --force' ;;
@@ -280,7 +294,7 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
+    "") echo 'precache list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

@@ -36,6 +36,7 @@ _lecturectl() {
             'show:shows everything about one lecture'
             'status:shows the whole store at a glance'
             'metrics:prints figures for Prometheus'
+            'doctor:examines configuration, store, disk, clock, device key and servers'
             'why:explains the state of a lecture'
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
@@ -66,6 +67,7 @@ _lecturectl() {
             show) _lecturectl_show ;;
             status) _lecturectl_status ;;
             metrics) _lecturectl_metrics ;;
+            doctor) _lecturectl_doctor ;;
             why) _lecturectl_why ;;
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
@@ -254,6 +256,40 @@ _lecturectl_metrics() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]'
+}
+
+_lecturectl_doctor() {
+    _arguments -s -S \
+        '--offline[Ask no server.]' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:SERVER: '
 }
 
 _lecturectl_why() {
@@ -1496,7 +1532,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version)'
+        '*:COMMAND:(precache list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version)'
 }
 
 _lecturectl_version() {
