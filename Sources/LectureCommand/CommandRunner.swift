@@ -50,6 +50,13 @@ package struct CommandRunner: Sendable {
             return report(error, wantsJSON: words.contains("--json"), given)
         }
         let context = given.logging(as: command.text("log-format"))
+        let status = await end(of: command, context)
+        await EndHook.run(command, after: status, context)
+        return status
+    }
+
+    /// Runs a command to its end.
+    private func end(of command: ParsedCommand, _ context: CommandContext) async -> ExitStatus {
         do {
             if command.flag("help") { return try Documents.show(HelpPage.text(path: command.path), context) }
             if command.flag("version") { return try Documents.version(command, context) }

@@ -32,8 +32,8 @@ public struct Doctor: Sendable {
     ///
     /// - Parameter clock: the wall clock.
     /// - Returns: what is known; ``Examination/findings`` has what follows from it.
-    /// - Throws: `LectureError` with `urlInvalid` or `urlScheme` for one of ``servers``; `CancellationError` when the task
-    ///   is cancelled.
+    /// - Throws: `LectureError` with `urlInvalid` or `urlScheme` for one of ``servers``; `CancellationError` when the
+    ///   task is cancelled.
     public func examine(clock: @escaping @Sendable () -> Timestamp) async throws -> Examination {
         let named = try servers.map { url throws(LectureError) in try StoreServer(use: .media, url: url) }
         var examination = Examination(now: clock())
@@ -66,7 +66,7 @@ public struct Doctor: Sendable {
             let result: (Examination.Store, [StoreServer])
             do throws(LectureError) {
                 let figures = Examination.Figures(
-                    metrics: try await manager.metrics(courses: 0), objection: try await manager.licences.objection(),
+                    metrics: try await manager.metrics(courses: 0), objection: try await manager.licenceObjection(),
                     judged: try? await manager.licences.time())
                 result = (.open(figures), try await manager.servers())
             } catch {

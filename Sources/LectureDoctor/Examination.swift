@@ -228,7 +228,7 @@ public struct Examination: Sendable {
             if let redirect = answer.redirect {
                 (finding.grade, finding.message) = (.note, "\(finding.message) It leads to \(redirect).")
             }
-            // Its root may have no page, and may need a login; a proxy's refusal and a failing server concern everything.
+            // Its root may have no page, or need a login. What a proxy refuses, it refuses for every page.
             if answer.status == 407 {
                 (finding.grade, finding.remedy) = (.failed, "The proxy wants a user and a password: network.proxy.")
             } else if answer.status == 511 {

@@ -59,6 +59,26 @@ extension LectureManager {
     }
 }
 
+extension LectureManager {
+    /// Why every licence of this store needs its server before it can be used.
+    ///
+    /// - Returns: `storeRolledBack` for an older copy than the store that this device last wrote, `ledgerForged` for a
+    ///   store that was changed without the device's key, `storeCopied` for another device's; nil for none of them.
+    /// - Throws: ``LectureError``: `deviceKeyRefused`, or a store's code.
+    public func licenceObjection() throws(LectureError) -> LectureError? {
+        try LectureError.only {
+            guard try writer.hasLicences() else { return nil }
+            return try licensing.judge().suspicion.map { suspicion in
+                switch suspicion {
+                case .rolledBack: LectureError(.storeRolledBack)
+                case .forged: LectureError(.ledgerForged)
+                case .copied: LectureError(.storeCopied)
+                }
+            }
+        }
+    }
+}
+
 /// How a server answered.
 public struct ServerAnswer: Sendable, Hashable {
     /// The HTTP status.
@@ -92,8 +112,8 @@ extension LectureConfiguration {
     ///   - server: an http or https URL, of which only the origin is used.
     ///   - limit: how long it may take.
     /// - Returns: how it answered.
-    /// - Throws: ``LectureError``: `urlInvalid` or `urlScheme`, `configuration`, or the code of the transfer that failed;
-    ///   `CancellationError` when the task is cancelled, which also ends the request.
+    /// - Throws: ``LectureError``: `urlInvalid` or `urlScheme`, `configuration`, or the code of the transfer that
+    ///   failed; `CancellationError` when the task is cancelled, which also ends the request.
     public func contact(_ server: String, within limit: Duration = .seconds(10)) async throws -> ServerAnswer {
         let origin = try Origin(url: server)
         var settings = try transport()

@@ -46,7 +46,8 @@ import Testing
             """
             <4>lecturectl: It waits.
             <3>lecturectl: No.
-            <7>lecturectl: A request ended. bytes="" method=GET reason="say \\"x\\\\y\\"" url="https://h.example/a b.mp4"
+            <7>lecturectl: A request ended. bytes="" method=GET \
+            reason="say \\"x\\\\y\\"" url="https://h.example/a b.mp4"
 
             """
         ),

@@ -33,6 +33,7 @@ extension CommandTable {
                         + "server's. What cannot be sent waits. Exit status 75 means that changes wait."
                 ],
                 arguments: [ArgumentSpec("KEY", "Only these lectures.", .key, minimum: 0, maximum: nil)],
-                options: [user], examples: [ExampleSpec("lecturectl bookmark sync", "send everything that waits")]),
+                options: [user], groups: [EndHook.group],
+                examples: [ExampleSpec("lecturectl bookmark sync", "send everything that waits")]),
         ])
 }

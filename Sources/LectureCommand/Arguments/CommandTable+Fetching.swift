@@ -61,6 +61,7 @@ extension CommandTable {
             OptionGroup("Adaptive lectures (HLS, DASH)", streamOptions),
             OptionGroup("Output", outputOptions), OptionGroup("Lectures that left the list", pruneOptions),
             OptionGroup("Network", limitOptions + networkOptions), OptionGroup("Disk", storageOptions),
+            EndHook.group,
         ],
         examples: [
             ExampleSpec("lecturectl precache course.jsonl --jobs 8", "download a course, eight lectures at once"),
@@ -228,6 +229,7 @@ extension CommandTable {
             .value("sample", nil, "PERCENT", .percent, help: "Read only this share, chosen at random."),
             .value("rate", nil, "RATE", .rate, help: "Maximum bytes per second to read; for example 50M."),
         ] + networkOptions,
+        groups: [EndHook.group],
         flagInsteadOfArguments: "all",
         examples: [
             ExampleSpec("lecturectl verify --all", "read everything"),

@@ -57,6 +57,7 @@ extension CommandTable {
                     conflicts: ["expired", "all"]),
                 .flag("all", "a", help: "All licences that a server granted.", conflicts: ["expired", "within"]),
             ] + batchOptions(),
+            groups: [EndHook.group],
             examples: [
                 ExampleSpec("lecturectl licence renew --within 3d", "also renew what ends within three days"),
                 ExampleSpec("lecturectl licence renew --all --dry-run", "show the requests that would be sent"),

@@ -4,11 +4,11 @@ extension CommandTable {
     static let doctor = CommandSpec(
         "doctor", "examines configuration, store, disk, clock, device key and servers",
         discussion: [
-            "Each line says what was found, and what to do where something is wrong. Nothing is changed: a missing store "
-                + "is not made, an older one is not migrated.",
+            "Each line says what was found, and what to do where something is wrong. Nothing is changed: a missing "
+                + "store is not made, an older one is not migrated.",
             "The servers of unfinished lectures, of licences and of reports are asked for their root, without "
-                + "credentials: whether their name is known, they can be reached, their certificate is trusted, and they "
-                + "answer. The clock is compared with those that are asked over https.",
+                + "credentials: whether their name is known, they can be reached, their certificate is trusted, and "
+                + "they answer. The clock is compared with those that are asked over https.",
             "Exit status 1 means that something does not work; warnings leave it at 0.",
         ],
         arguments: [

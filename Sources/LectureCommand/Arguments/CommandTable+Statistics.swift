@@ -120,6 +120,7 @@ extension CommandTable {
                 defaultText: "30s"),
             .flag("acks", help: "Print 'ACK ID' on standard output once a report's delivery is durably recorded."),
         ],
+        groups: [EndHook.group],
         examples: [
             ExampleSpec("lecturectl lms send", "send what is due"),
             ExampleSpec(

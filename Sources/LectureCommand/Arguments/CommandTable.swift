@@ -19,7 +19,7 @@ package enum CommandTable {
         .value(
             "log-format", nil, "FORMAT", .words(LogFormat.words),
             help: "How messages on standard error are written; text and json: with their time and level.",
-            environment: LogFormat.variable, defaultText: "auto: with priorities for systemd's journal, else sentences"),
+            environment: LogFormat.variable, defaultText: "auto: with priorities for the journal, else sentences"),
         .value(
             "progress", nil, "HOW", .words(["auto", "bar", "plain", "none"]),
             help: "How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.",
@@ -70,6 +70,7 @@ package enum CommandTable {
                         "delete-copy", nil, "FILE", .file,
                         help: "Then delete this older copy, so that 'lms erase' does not look for it. Repeatable.")
                 ],
+                groups: [EndHook.group],
                 examples: [ExampleSpec("lecturectl store backup lectures.sqlite", "copy it to the current directory")]),
             CommandSpec(
                 "migrate", "updates the database to this version's schema",

@@ -29,9 +29,11 @@ final class ForegroundProgram: Sendable {
     ///   - words: its name, looked for in `PATH`, or its path; then its arguments.
     ///   - keepsOutput: whether it may write to standard output.
     ///   - pipes: what it has as standard output and standard error instead; nil for those of this program.
+    ///   - variables: what its environment has besides, or instead of, this program's.
     /// - Throws: `LectureError` with `playerProgramMissing`.
     init(
-        _ words: [String], keepsOutput: Bool = true, pipes: (output: Int32, errors: Int32)? = nil
+        _ words: [String], keepsOutput: Bool = true, pipes: (output: Int32, errors: Int32)? = nil,
+        variables: [String: String] = [:]
     ) throws(LectureError) {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -48,7 +50,14 @@ final class ForegroundProgram: Sendable {
         var child: pid_t = 0
         var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
         defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
-        let result = unsafe posix_spawnp(&child, words[0], &actions, &attributes, &pointers, environ)
+        let inherited = ProcessInput.environment().filter { variables[$0.key] == nil }
+        let all = inherited.merging(variables) { _, added in added }.map { "\($0.key)=\($0.value)" }
+        var environment = unsafe all.map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe environment.indices { unsafe free(environment[index]) } }
+        let result =
+            unsafe variables.isEmpty
+            ? posix_spawnp(&child, words[0], &actions, &attributes, &pointers, environ)
+            : posix_spawnp(&child, words[0], &actions, &attributes, &pointers, &environment)
         guard result == 0 else {
             let reason = unsafe String(cString: strerror(result))
             throw LectureError(.playerProgramMissing, detail: words[0], cause: reason)

@@ -139,24 +139,6 @@ extension LectureManager.Licences {
         }
     }
 
-    /// Why every licence of this store needs its server before it can be used.
-    ///
-    /// - Returns: `storeRolledBack` for an older copy than the store that this device last wrote, `ledgerForged` for a
-    ///   store that was changed without the device's key, `storeCopied` for another device's; nil for none of them.
-    /// - Throws: ``LectureError``: `deviceKeyRefused`, or a store's code.
-    public func objection() throws(LectureError) -> LectureError? {
-        try LectureError.only {
-            guard try writer.hasLicences() else { return nil }
-            return try licensing.judge().suspicion.map { suspicion in
-                switch suspicion {
-                case .rolledBack: LectureError(.storeRolledBack)
-                case .forged: LectureError(.ledgerForged)
-                case .copied: LectureError(.storeCopied)
-                }
-            }
-        }
-    }
-
     /// The time for checking an application's key: the wall clock's, or a later one that licences have proven.
     ///
     /// - Returns: a time that a clock set back does not change in a store with licences.

@@ -41,6 +41,8 @@ _lecturectl_value() {
     "precache --client-key") echo 'files' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
+    "precache --on-success") echo 'anything' ;;
+    "precache --on-failure") echo 'anything' ;;
     "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
     "list --offset") echo 'anything' ;;
@@ -86,6 +88,8 @@ _lecturectl_value() {
     "bookmark add --user") echo 'anything' ;;
     "bookmark remove --user") echo 'anything' ;;
     "bookmark sync --user") echo 'anything' ;;
+    "bookmark sync --on-success") echo 'anything' ;;
+    "bookmark sync --on-failure") echo 'anything' ;;
     "reorder --priority" | "reorder -p") echo 'anything' ;;
     "remove --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "remove --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
@@ -106,6 +110,8 @@ _lecturectl_value() {
     "verify --netrc-file") echo 'files' ;;
     "verify --client-cert") echo 'files' ;;
     "verify --client-key") echo 'files' ;;
+    "verify --on-success") echo 'anything' ;;
+    "verify --on-failure") echo 'anything' ;;
     "licence list --expiring") echo 'anything' ;;
     "licence list --limit") echo 'anything' ;;
     "licence list --offset") echo 'anything' ;;
@@ -121,6 +127,8 @@ _lecturectl_value() {
     "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
     "licence renew --rate") echo 'anything' ;;
     "licence renew --max-attempts") echo 'anything' ;;
+    "licence renew --on-success") echo 'anything' ;;
+    "licence renew --on-failure") echo 'anything' ;;
     "licence regrant --jobs" | "licence regrant -j") echo 'anything' ;;
     "licence regrant --rate") echo 'anything' ;;
     "licence regrant --max-attempts") echo 'anything' ;;
@@ -159,6 +167,8 @@ _lecturectl_value() {
     "lms send --rate") echo 'anything' ;;
     "lms send --max-attempts") echo 'anything' ;;
     "lms send --longest-wait") echo 'anything' ;;
+    "lms send --on-success") echo 'anything' ;;
+    "lms send --on-failure") echo 'anything' ;;
     "lms retry --reason") echo 'words refused too_large unsupported conflict' ;;
     "lms retry --since") echo 'anything' ;;
     "lms retry --until") echo 'anything' ;;
@@ -189,6 +199,8 @@ _lecturectl_value() {
     "store info --quota") echo 'anything' ;;
     "store info --reserve") echo 'anything' ;;
     "store backup --delete-copy") echo 'files' ;;
+    "store backup --on-success") echo 'anything' ;;
+    "store backup --on-failure") echo 'anything' ;;
     "config show --ca-file") echo 'files' ;;
     "config show --proxy") echo 'anything' ;;
     "config show --timeout") echo 'anything' ;;
@@ -250,7 +262,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve --on-success --on-failure' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "metrics") echo '--output -o --label --quota --reserve' ;;
@@ -261,23 +273,23 @@ _lecturectl_options() {
     "bookmark list") echo '--user' ;;
     "bookmark add") echo '--user' ;;
     "bookmark remove") echo '--user' ;;
-    "bookmark sync") echo '--user' ;;
+    "bookmark sync") echo '--user --on-success --on-failure' ;;
     "pause") echo '--all -a' ;;
     "resume") echo '--all -a' ;;
     "cancel") echo '--all -a' ;;
     "reorder") echo '--all -a --first --last --priority -p' ;;
     "remove") echo '--all -a --samples --dry-run -n --state --type --course --folder --recent --older-than --expiring' ;;
-    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
+    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --on-success --on-failure' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence rekey") echo '--trust --crl --jwks --hmac-key-file' ;;
-    "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
+    "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks --on-success --on-failure' ;;
     "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence pending") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
     "lms list") echo '--state --user --course --target --since --until --limit --offset --ids --summary' ;;
-    "lms send") echo '--target --format --rate --max-attempts --longest-wait --acks' ;;
+    "lms send") echo '--target --format --rate --max-attempts --longest-wait --acks --on-success --on-failure' ;;
     "lms retry") echo '--all -a --reason --since --until' ;;
     "lms export") echo '--format --since --until --state --course --user --output -o --pseudonymise --force -f' ;;
     "lms import") echo '--format' ;;
@@ -285,7 +297,7 @@ _lecturectl_options() {
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
-    "store backup") echo '--delete-copy' ;;
+    "store backup") echo '--delete-copy --on-success --on-failure' ;;
     "store rebuild") echo '--delete-unusable' ;;
     "config show") echo '--origin --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     esac

@@ -151,6 +151,8 @@ _lecturectl_precache() {
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
         '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -516,6 +518,8 @@ _lecturectl_bookmark_remove() {
 _lecturectl_bookmark_sync() {
     _arguments -s -S \
         '--user=[The learner.]:ID: ' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -671,6 +675,8 @@ _lecturectl_verify() {
         '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -836,6 +842,8 @@ _lecturectl_licence_renew() {
         '-n[Print the plan and send no request.]' \
         '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -1045,6 +1053,8 @@ _lecturectl_lms_send() {
         '--max-attempts=[Give up on a target after N failures in a row.]:N: ' \
         '--longest-wait=[Do not wait for a target longer than this.]:DURATION: ' \
         '--acks[Print '\''ACK ID'\'' on standard output once a report'\''s delivery is durably recorded.]' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -1353,6 +1363,8 @@ _lecturectl_store_check() {
 _lecturectl_store_backup() {
     _arguments -s -S \
         '*--delete-copy=[Then delete this older copy, so that '\''lms erase'\'' does not look for it. Repeatable.]:FILE:_files' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
