@@ -106,7 +106,6 @@ extension LectureManager.Downloads {
     ) throws -> [Result<Enqueued, LectureError>] {
         let list = try origin?.name()
         let service = try openService()
-        service.session.prepareRequests()
         // A file that has reappeared is not downloaded again.
         try markFound()
         var results: [Result<Enqueued, LectureError>] = []
@@ -165,11 +164,15 @@ extension LectureManager.Downloads {
             outcome = .damaged
         }
         switch outcome {
-        case .alreadyComplete: service.engine.publish(id)
+        case .alreadyComplete:
+            service.engine.publish(id)
+            return (id, Enqueued(key: key, outcome: outcome))
         case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
         case .added, .resumed, .alreadyQueued, .outdated, .damaged:
             if check == .head { comparer.assumeIsolated { $0.wantsHead(id) } }
         }
+        // Loading libcurl and its libraries takes 15 ms, which a run with nothing to download need not spend.
+        service.session.prepareRequests()
         return (id, Enqueued(key: key, outcome: outcome))
     }
 
@@ -182,10 +185,10 @@ extension LectureManager.Downloads {
     public func continueUnfinished() throws(LectureError) -> Int {
         try LectureError.only {
             let service = try openService()
-            service.session.prepareRequests()
             try markFound()
             try markMissing(isQueued: true)
             let count = try index.transaction { try $0.index.owners.joinUnfinished(service.run) }
+            if count > 0 { service.session.prepareRequests() }
             service.engine.setNeedsStep()
             service.wake()
             return count

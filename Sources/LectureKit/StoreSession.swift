@@ -18,6 +18,7 @@ final class StoreSession: Sendable {
     /// Receives log records and metrics; nil without an observer.
     let observation: Observation?
     private let curl: CurlTransport
+    private let isPrepared = Guarded(false)
     private let lastLivenessCheck = Guarded<BootInstant?>(nil)
     /// The lock file.
     let locks: OwnerLocks
@@ -58,7 +59,13 @@ final class StoreSession: Sendable {
     }
 
     /// Requests follow soon: what they need is loaded on another thread meanwhile.
-    func prepareRequests() { curl.prepare() }
+    func prepareRequests() {
+        let isFirst = isPrepared.withLock { isPrepared in
+            defer { isPrepared = true }
+            return !isPrepared
+        }
+        if isFirst { curl.prepare() }
+    }
 
     /// Ends all exchanges and closes all connections; returns when it is done.
     func endExchanges() async { await curl.shutdown() }

@@ -21,6 +21,12 @@ package enum CurlURL {
     /// - Throws: `LectureError(.urlScheme)` for another or no scheme, `LectureError(.urlInvalid)` for what cannot be
     ///   read, `LectureError(.transfer(2))` without libcurl.
     package static func normalise(_ text: String) throws(LectureError) -> String {
+        if NormalURL.isNormal(text) { return text }
+        return try normaliseWithLibcurl(text)
+    }
+
+    /// As ``normalise(_:)``, always by libcurl.
+    static func normaliseWithLibcurl(_ text: String) throws(LectureError) -> String {
         let parts = try Parts()
         try parts.set(CURLUPART_URL, text, flags: UInt32(CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME))
         guard let scheme = parts.get(CURLUPART_SCHEME), scheme == "http" || scheme == "https" else {
