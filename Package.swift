@@ -217,7 +217,7 @@ let package = Package(
             name: "LectureKitTests",
             dependencies: [
                 "LectureKit", "LectureArchive", "LectureCrypto", "LectureFormats", "LectureModel", "LectureDownload",
-                "LectureSQLite",
+                "LectureEngine", "LectureSQLite",
                 "LectureStatistics", "LectureTestSupport",
             ]),
         // The library as other packages use it: only `import LectureKit`.

@@ -67,7 +67,7 @@ public struct Doctor: Sendable {
             do throws(LectureError) {
                 let figures = Examination.Figures(
                     metrics: try await manager.metrics(courses: 0), objection: try await manager.licenceObjection(),
-                    judged: try? await manager.licences.time())
+                    judged: try? await manager.licences.time(), readOnly: await manager.whyReadOnly)
                 result = (.open(figures), try await manager.servers())
             } catch {
                 result = (.refused(error), configuredServers())

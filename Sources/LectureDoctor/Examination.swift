@@ -21,6 +21,8 @@ public struct Examination: Sendable {
         public var metrics: StoreMetrics
         /// Why every licence needs its server before it can be used; nil when none does for the store's sake.
         public var objection: LectureError?
+        /// Why the store can only be read; nil where it can be written.
+        public var readOnly: LectureError?
         /// The time at which licences are evaluated: later than the clock's when that was set back.
         public var judged: Timestamp?
 
@@ -30,8 +32,13 @@ public struct Examination: Sendable {
         ///   - metrics: numbers, sizes and times.
         ///   - objection: why every licence needs its server.
         ///   - judged: the time at which licences are evaluated.
-        public init(metrics: StoreMetrics, objection: LectureError? = nil, judged: Timestamp? = nil) {
+        ///   - readOnly: why the store can only be read.
+        public init(
+            metrics: StoreMetrics, objection: LectureError? = nil, judged: Timestamp? = nil,
+            readOnly: LectureError? = nil
+        ) {
             (self.metrics, self.objection, self.judged) = (metrics, objection, judged)
+            self.readOnly = readOnly
         }
     }
 
@@ -117,6 +124,9 @@ public struct Examination: Sendable {
             ]
         case .refused(let error): return [Finding(.store, error, name: storeDirectory)]
         case .open(let figures):
+            if let error = figures.readOnly {
+                return [Finding(.store, error, name: storeDirectory), Self.of(figures.metrics.space)]
+            }
             let count = figures.metrics.groups.reduce(0) { $0 + $1.contents }
             let text = "It can be used: \(Self.counted(count, "lecture"))."
             return [Finding(.store, .ok, name: storeDirectory, text), Self.of(figures.metrics.space)]

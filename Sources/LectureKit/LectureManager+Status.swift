@@ -13,6 +13,10 @@ extension LectureManager {
         try LectureError.only { try queries.status() }
     }
 
+    /// Why the store can only be read: `storeReadOnly`, or `storageFull` on a full disk where even its reserve is used
+    /// up. Nil where it can be written.
+    public var whyReadOnly: LectureError? { writer.whyReadOnly }
+
     /// The running processes that use the store, the longest-running first, and the one writing to its database.
     ///
     /// - Returns: processes of this machine.

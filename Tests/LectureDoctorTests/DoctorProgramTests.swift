@@ -111,3 +111,36 @@ import Testing
         #expect(Self.grade(try Self.findings(readable), "device_key") == "failed")
     }
 }
+
+/// The doctor on a disk that is full, or read-only.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: BadDay.mayMount, "only root may mount a small disk"))
+struct DoctorDiskTests {
+    /// A store on a disk of its own; then what the script does to the disk.
+    private func examine(after change: String) async throws -> (ending: ChildProcess.Ending, found: [String: String]) {
+        let me = try BadDay()
+        let script = """
+            mkdir disk; mount -t tmpfs -o size=4m none disk
+            export LECTURE_STORE=$PWD/disk/store
+            "$0" lms add --id r --user u --session s --seq 1 >acks
+            \(change)
+            exec "$0" doctor --json --offline
+            """
+        let ending = try await me.withMounts(script)
+        let found = try DoctorProgramTests.findings(ending).compactMapValues { $0.first?["grade"] as? String }
+        return (ending, found)
+    }
+
+    @Test func `a store that can only be read does not count as usable`() async throws {
+        let (ending, found) = try await examine(after: "mount -o remount,ro disk")
+        #expect(ending.status == 1 && found["store"] == "failed" && found["reports"] == "ok", "\(ending.text)")
+        #expect(ending.text.contains(#""error":"store_read_only""#))
+    }
+
+    @Test func `a full disk is found, and freeing it helps`() async throws {
+        let fill = "dd if=/dev/zero of=disk/fill bs=64k 2>dd.log || true"
+        let (full, found) = try await examine(after: fill)
+        #expect(full.status == 1 && found["disk"] == "failed" && found["reports"] == "ok", "\(full.text)")
+        let (freed, after) = try await examine(after: "\(fill); rm disk/fill")
+        #expect(freed.status == 0 && after["disk"] == "warning", "\(freed.text)")
+    }
+}

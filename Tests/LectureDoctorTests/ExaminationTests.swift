@@ -51,6 +51,11 @@ import Testing
             $0.groups = [.init(course: "", state: .completed, contents: 1, committedBytes: 5)]
         }
         #expect(try Self.finding(.store, examination).message == "It can be used: 1 lecture.")
+        let figures = Examination.Figures(
+            metrics: StoreMetrics(read: Self.now), readOnly: LectureError(.storeReadOnly, detail: "/s"))
+        examination.store = .open(figures)
+        let readOnly = try Self.finding(.store, examination)
+        #expect(readOnly.grade == .failed && readOnly.error?.code == .storeReadOnly)
         examination.store = .old(["a", "b"])
         #expect(try Self.finding(.store, examination).message.contains("(2 steps are missing)"))
         #expect(try Self.finding(.store, examination).grade == .warning)

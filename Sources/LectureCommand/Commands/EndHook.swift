@@ -14,9 +14,8 @@ package enum EndHook {
         [
             .value(
                 "on-success", nil, "COMMAND", .text,
-                help:
-                    "Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and "
-                    + "LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing."),
+                help: "Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE "
+                    + "and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing."),
             .value(
                 "on-failure", nil, "COMMAND", .text,
                 help: "The same for every other status, but not when a signal ended it."),
