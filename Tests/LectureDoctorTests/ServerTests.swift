@@ -1,4 +1,5 @@
 import Foundation
+import LectureDoctor
 import LectureKit
 import LectureModel
 import LectureTestSupport
@@ -91,7 +92,7 @@ import Testing
         var configuration = Self.configuration(home)
         await #expect(throws: LectureError.self) { try await configuration.contact(sandbox.https) }
         configuration.caFile = sandbox.authorityFile
-        let silent = try SilentServer()
+        let silent = try RawServer { $0.waitForEnd() }
         await #expect(throws: LectureError.self) {
             try await configuration.contact("http://127.0.0.1:\(silent.port)", within: .milliseconds(300))
         }
@@ -106,29 +107,35 @@ import Testing
         configuration.caFile = home.file("missing.pem")
         await #expect(throws: LectureError.self) { try await configuration.contact(sandbox.https) }
     }
-}
 
-/// Accepts connections, by the kernel alone, and never answers.
-private final class SilentServer: Sendable {
-    let port: UInt16
-    private let descriptor: Int32
-
-    init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = descriptor
-        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe bind(descriptor, address, length) == 0 && listen(descriptor, 8) == 0
-                    && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        try #require(result)
-        port = UInt16(bigEndian: address.sin_port)
+    @Test func `a proxy that wants a login is no server's answer`() async throws {
+        let home = try TemporaryDirectory()
+        var configuration = Self.configuration(home)
+        let proxy = try RawServer.answering(
+            "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n")
+        configuration.proxy = proxy.http
+        var doctor = Doctor(configuration)
+        doctor.servers = ["http://media.example", "https://media.example"]
+        let examination = try await doctor.examine { Timestamp(milliseconds: 1_800_000_000_000) }
+        let found = examination.findings.filter { $0.subject == .server }
+        #expect(found.map(\.grade) == [.failed, .failed])
+        #expect(found[0].remedy.contains("network.proxy"))
+        // A tunnel is refused before the server is reached: the error has the proxy's status.
+        #expect(found[1].error?.code == .status(407) || found[1].message.contains("407"), "\(found[1])")
+        #expect(proxy.connections >= 2)
     }
 
-    deinit { close(descriptor) }
+    @Test func `a network that wants a login is named`() async throws {
+        let home = try TemporaryDirectory()
+        let network = try RawServer.answering(
+            "HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        var doctor = Doctor(Self.configuration(home))
+        doctor.servers = [network.http]
+        let examination = try await doctor.examine { Timestamp(milliseconds: 1_800_000_000_000) }
+        let found = try #require(examination.findings.first { $0.subject == .server })
+        #expect(found.grade == .failed && found.remedy.contains("browser"))
+        doctor.asksServers = false
+        #expect(try await doctor.examine { Timestamp(milliseconds: 0) }.contacts.isEmpty)
+        #expect(network.connections == 1)
+    }
 }

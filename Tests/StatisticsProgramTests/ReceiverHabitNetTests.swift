@@ -223,7 +223,7 @@ import Testing
             #expect(try await me("lms", "list", "--summary").status == 0)
             try await me.useSecret(secret, "")
             // Suspended until an operator resolves the cause, and the command counts as that.
-            try await me.send("--verbose")
+            try await me.send("-vv", "--log-format", "text")
             try await me.expectOnce(Self.ids)
             _ = try await me("store", "info")
             _ = try await me("lms", "list", "--verbose", "--json")
