@@ -249,6 +249,8 @@ struct StoragePlace {
     init(_ values: StorageCore.Values, _ environment: [String: String]) throws {
         let settings = values.settings
         var configuration = LectureConfiguration(storeDirectory: values.path ?? Self.path(environment))
+        // Reports go out at the next opportunity, as the vendor promises, unless the configuration says otherwise.
+        (configuration.statistics.delivery, configuration.isLongRunning) = (.automatic, true)
         configurationFile = settings.configurationFile ?? LectureConfiguration.file(in: environment)
         if let configurationFile {
             for warning in try configuration.apply(file: configurationFile) { LogUtil.utilLog(warning) }

@@ -42,10 +42,12 @@ final class DownloadService: LoopService, @unchecked Sendable {
     /// - Throws: ``LectureError``: `configuration` for settings that cannot be used, or a store's code.
     init(
         _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, files: any PartFiles,
-        digests: any DigestMaker, seals: any ContentSealing, licensing: any DownloadLicensing, host: EngineHost
+        digests: any DigestMaker, seals: any ContentSealing, licensing: any DownloadLicensing, host: EngineHost,
+        hearsOthers: Bool
     ) throws {
         (self.index, self.host) = (index, host)
-        let settings = try configuration.downloadSettings()
+        var settings = try configuration.downloadSettings()
+        settings.hearsOthers = hearsOthers
         let (session, inbox): (StoreSession, Inbox<EngineEvent>) = (host.session, host.inbox())
         run = try index.owners.beginRun(owner: session.owner, command: configuration.programName, now: host.clock.now())
         let ports = DownloadEngine.Ports(

@@ -67,6 +67,10 @@ public struct LectureConfiguration: Sendable {
     public var sharedGroup: String?
     /// Called for new URLs when those of a lecture have expired; nil for none (a gateway is always asked).
     public var resolver: URLResolver?
+    /// Whether the program keeps its manager open for long, as a service or an application does. Then downloads that
+    /// wait for the network continue as soon as it is another one, and while there is nothing to do nothing is looked
+    /// at again and again: what other programs write is noticed when they write it.
+    public var isLongRunning = false
     /// Gets log records and metrics; nil for none.
     public var observer: (any LectureObserver)?
     /// The name of this program among those that share the store.

@@ -86,6 +86,7 @@ public actor LectureManager: CorePart {
         contents = Contents(core, licences)
         streams = Streams(core, licences)
         bookmarks = Bookmarks(core, reports)
+        core.wait { core.followSurroundings(delivering: reports) }
     }
 
     /// Downloads a document such as a course list into memory; nothing is stored.
@@ -116,6 +117,7 @@ public actor LectureManager: CorePart {
     /// end with `closing`, or with what was done so far.
     public func close() async {
         core.state.isClosed = true
+        core.ignoreSurroundings()
         await downloads.comparer.endAll()
         await streams.endAll()
         if let service {

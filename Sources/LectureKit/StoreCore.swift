@@ -22,6 +22,10 @@ final class StoreCore: @unchecked Sendable {
         var service: DownloadService?
         /// Compares complete lectures with their sources, for the downloads.
         weak var checking: (any SourceChecking)?
+        /// Sends reports by itself; nil unless that is configured.
+        var delivery: AutomaticDelivery?
+        /// What happens outside this process; nil unless something follows it.
+        var surroundings: Surroundings?
         /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,
         /// where the download is checked against a length.
         var announced: [ContentKey: Int64] = [:]

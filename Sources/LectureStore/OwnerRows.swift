@@ -133,6 +133,34 @@ package struct OwnerRows: ClaimStore {
         }
     }
 
+    /// Ends the waits of the run's lectures that a broken network has caused; waits of servers stay.
+    ///
+    /// - Parameters:
+    ///   - run: the run.
+    ///   - now: the wall clock.
+    /// - Returns: how many.
+    /// - Throws: ``LectureError``.
+    @discardableResult
+    package func endNetworkWaits(run: RunID, now: Timestamp) throws -> Int {
+        let stopped: [ContentID] = try connection.query(
+            "SELECT content.id FROM \(try unleased(.stopped, of: run)) AND content.stop_reason = ?2", run,
+            StopReason.network
+        ) { $0.id(0) }
+        // Codes of transfers: no header came, so no server has asked for the wait.
+        let queued: [ContentID] = try connection.query(
+            """
+            SELECT content.id FROM \(try unleased(.queued, of: run)) AND content.next_attempt_ms IS NOT NULL
+              AND content.error_code BETWEEN ?2 AND ?3
+            """, run, -8099, -8001
+        ) { $0.id(0) }
+        guard !stopped.isEmpty || !queued.isEmpty else { return 0 }
+        return try connection.atomically {
+            try (stopped + queued).reduce(0) { count, content in
+                try count + connection.execute(QueueStatements.endNetworkWait, now, content)
+            }
+        }
+    }
+
     /// The earliest `next_attempt` among lectures of the run that are queued, or stopped for a transient reason, and
     /// not leased; nil when there is none. A queued lecture without one has been due since the epoch.
     package func nextDue(run: RunID) throws -> Timestamp? {

@@ -32,6 +32,14 @@ enum QueueStatements {
             AND desire = \(sql: TargetState.fetch) AND \(Claim.content.isFree)
         """
 
+    /// Makes a lecture due that waits for the network.
+    static let endNetworkWait = """
+        UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0, next_attempt_ms = NULL,
+            wait_set_ms = NULL, updated_ms = ?
+        WHERE id = ? AND state IN \(sql: [ItemState.queued, .stopped]) AND desire = \(sql: TargetState.fetch)
+            AND \(Claim.content.isFree)
+        """
+
     /// The first rows of the whole queue, each with whether the run may have it now.
     static let headOfQueue = """
         SELECT content.id,

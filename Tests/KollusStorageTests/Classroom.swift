@@ -33,11 +33,13 @@ final class Classroom: Sendable {
     }
 
     /// A configuration file with the key of the sandbox's licence server.
-    func configuration() throws -> String {
+    ///
+    /// - Parameter delivery: of reports; by default they are sent as soon as they are stored.
+    func configuration(delivery: String = #""on_demand""#) throws -> String {
         let text = """
             {"drm": {"keys": [{"id": "\(origin.drmKeyID)", "algorithm": "HS256",
              "secret_file": "\(origin.drmKeyFile)"}], "user_key": "\(origin.userKey)"},
-             "network": {"retries": 1, "timeout_s": 5}}
+             "network": {"retries": 1, "timeout_s": 5}, "lms": {"delivery": \(delivery)}}
             """
         let path = place.path + "/config.json"
         try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -169,6 +169,28 @@ import Testing
         #expect(await witness.wait { $0.contains { if case .sent(0, 0) = $0 { true } else { false } } })
     }
 
+    @Test func `without a setting reports go out by themselves, and none is left for a call`() async throws {
+        let scene = try await Classroom()
+        let storage = try scene.storage()
+        let text = try String(contentsOfFile: try scene.configuration(), encoding: .utf8)
+        let file = scene.place.path + "/plain.json"
+        try text.replacing(#""lms": {"delivery": "on_demand"}"#, with: #""lms": {}"#)
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        storage.settings.configurationFile = file
+        try storage.start()
+        defer { storage.close() }
+        let witness = Witness()
+        storage.delegate = witness
+        var report = LearningReport()
+        report.target = ReportTarget(url: scene.origin.http + "/lms/json", format: .json)
+        try await storage.manager().reports.add(report)
+        #expect(await witness.wait { $0.contains { if case .report = $0 { true } else { false } } })
+        #expect(!witness.reported.contains { if case .sent = $0 { true } else { false } }, "nobody has called")
+        storage.sendStoredLms()
+        #expect(await witness.wait { $0.contains { if case .sent(0, 0) = $0 { true } else { false } } })
+        #expect(try await scene.origin.lmsSummary().once == 1)
+    }
+
     @Test func `a stream leaves its bytes in the cache, and the next one uses them`() async throws {
         let scene = try await Classroom()
         let storage = try scene.started()

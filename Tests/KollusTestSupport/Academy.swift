@@ -39,7 +39,9 @@ package struct Academy: Sendable {
         let home = try TemporaryDirectory()
         let key = #"{"id":"sandbox","algorithm":"HS256","secret_file":"\#(sandbox.drmKeyFile)"}"#
         let file = try home.write(
-            #"{"drm":{"keys":[\#(key)],"user_key":"sandbox"},"storage":{"reserve_bytes":1048576}\#(configure)}"#,
+            // Tests count what a call of `sendStoredLms` sends; by default reports are sent before it.
+            #"{"drm":{"keys":[\#(key)],"user_key":"sandbox"},"storage":{"reserve_bytes":1048576},"#
+                + #""lms":{"delivery":"on_demand"}\#(configure)}"#,
             to: "config.json")
         var settings = KollusSettings()
         settings.configurationFile = file

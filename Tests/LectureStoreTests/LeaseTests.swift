@@ -219,6 +219,33 @@ import Testing
         }
     }
 
+    @Test func anotherNetworkEndsTheWaitsThatABrokenOneHasCaused() throws {
+        try StoreFixture.with { store in
+            let next = store.now + .seconds(600)
+            func wait(_ name: String, _ status: ItemStatus) throws {
+                let lease = try store.leased(name)
+                try store.index.contents.setStatus(lease, status, now: store.now)
+                try store.index.owners.release(lease)
+            }
+            for reason in StopReason.allCases {
+                try wait(
+                    reason.name,
+                    ItemStatus(.stopped, stopReason: reason, attempts: 5, nextAttempt: next, waitSet: store.now))
+            }
+            for (name, code) in [("unreachable", LectureError.Code.transfer(7)), ("busy", .status(503))] {
+                try wait(
+                    name,
+                    ItemStatus(.queued, error: LectureError(code), attempts: 5, nextAttempt: next, waitSet: store.now))
+            }
+            #expect(try store.index.owners.endNetworkWaits(run: store.run, now: store.now) == 2)
+            #expect(try store.index.owners.endNetworkWaits(run: store.run, now: store.now) == 0)
+            let due = try store.index.owners.claim(run: store.run, owner: store.owner, limit: 10, now: store.now)
+            #expect(Set(due.map(\.content.title)) == ["network", "unreachable"] || due.count == 2)
+            #expect(due.allSatisfy { $0.content.attempts == 0 && $0.content.nextAttempt == nil })
+            #expect(try store.index.owners.summary(store.run).stops[.serverWait] == 1)
+        }
+    }
+
     @Test func aQueuedItemWithoutAWaitIsDueSinceTheEpoch() throws {
         try StoreFixture.with { store in
             #expect(try store.index.owners.nextDue(run: store.run) == nil)

@@ -51,6 +51,10 @@ short csystem_spawn_setsid(void);
 /// pidfd_open(2) with flags 0; close-on-exec by itself. Returns a descriptor or a negative errno value.
 int csystem_pidfd_open(pid_t pid);
 
+/// A socket of rtnetlink(7) that gets a message whenever a link, an address or a route changes; it does not block and
+/// is close-on-exec. Returns a descriptor or a negative errno value.
+int csystem_open_network_changes(void);
+
 /// mallopt(3) with M_ARENA_MAX: how many heaps glibc's allocator may have. Returns 1 or 0.
 int csystem_limit_heaps(int count);
 #endif

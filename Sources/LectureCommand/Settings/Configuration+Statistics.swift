@@ -47,6 +47,7 @@ extension Configuration {
             ("lms.expire_days", lms.expireDays.map { "\($0)" } ?? "", origin("lms.expire_days")),
             ("lms.home_page", lms.homePage ?? "", origin("lms.home_page")),
             ("lms.activity_prefix", lms.activityPrefix ?? "", origin("lms.activity_prefix")),
+            ("lms.delivery", lms.delivery.rawValue, origin("lms.delivery")),
             ("lms.bookmark_url", lms.bookmarkURL ?? "", origin("lms.bookmark_url")),
             ("lms.targets", lms.rules.map(Self.description).joined(separator: ", "), origin("lms.targets")),
         ]

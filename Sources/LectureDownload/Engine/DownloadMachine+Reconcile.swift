@@ -9,7 +9,7 @@ extension DownloadMachine {
         // A path has one part file at a time: those from before a recovery have to be closed first.
         if !needsAdoption || shared.parts.isEmpty { try work(&step) }
         step.notices += try step.context.notices(step.store.index)
-        if let next = nextStep(step) { step.wake(at: next) }
+        if let next = try nextStep(step) { step.wake(at: next) }
     }
 
     private mutating func work(_ step: inout Step<Self>) throws {
@@ -75,10 +75,28 @@ extension DownloadMachine {
     }
 
     /// When the next step is due.
-    private func nextStep(_ step: Step<Self>) -> BootInstant? {
+    private mutating func nextStep(_ step: Step<Self>) throws -> BootInstant? {
         if shared.files.orphans.hasUnchecked, !step.isStopping { return step.boot }
-        if !shared.items.isEmpty || shared.files.removals.count > 0 { return step.boot + shared.settings.groupInterval }
-        return step.boot + .milliseconds(500)
+        if activeCount > 0 {
+            paces.lastWork = step.boot
+            let isFast = !shared.items.isEmpty || shared.files.removals.count > 0
+            return step.boot + (isFast ? shared.settings.groupInterval : .milliseconds(500))
+        }
+        guard try isAsleep(step) else { return step.boot + .milliseconds(500) }
+        if let closedUntil = rate.closedUntil { return step.boot + max(.zero, closedUntil - step.now) }
+        return try step.store.index.owners.nextDue(run: run).map { due in
+            step.boot + max(.milliseconds(500), due - step.now)
+        }
+    }
+
+    /// Whether nothing has to be looked at again: there was nothing to do for a while, no other program works on a
+    /// lecture of the run, which it may leave behind when it dies, and what others write is heard of.
+    private func isAsleep(_ step: Step<Self>) throws -> Bool {
+        guard shared.settings.hearsOthers, !step.isStopping, let last = paces.lastWork,
+            step.boot - last >= Paces.untilAsleep
+        else { return false }
+        return try step.store.index.owners.waiting(run: run, owner: owner).leasedElsewhere == 0
+            && step.store.index.contents.contentsToRemove(limit: 1).isEmpty
     }
 
     // MARK: Target states

@@ -74,6 +74,7 @@ package struct DownloadMachine: StateMachine {
 
     /// Applies a result, or accepts a request of the application.
     package mutating func handle(_ event: EngineEvent, _ step: inout Step<Self>) throws {
+        paces.lastWork = step.boot
         switch event {
         case .head(let id, let verdict, let status):
             guard let transfer = shared.transfers[id] else { return }
@@ -106,6 +107,7 @@ package struct DownloadMachine: StateMachine {
         case .indexesRead(let content, let version, let indexes):
             try withItem(content, &step) { try StreamActions.indexesCame(indexes, of: version, &$0) }
         case .granted(let content, let outcome): try withItem(content, &step) { try $0.grantCame(outcome) }
+        case .networkChanged: try step.store.index.owners.endNetworkWaits(run: run, now: step.now)
         case .targetsChanged, .configured, .publish: accept(event)
         }
     }
@@ -119,7 +121,7 @@ package struct DownloadMachine: StateMachine {
             rate.forget()
         case .publish(let content): shared.files.wanted.insert(content)
         case .head, .recognised, .ended, .part, .checked, .inspected, .documentsRead, .indexesRead, .listed, .deleted,
-            .published, .resolved, .granted:
+            .published, .resolved, .granted, .networkChanged:
             break
         }
     }
@@ -192,7 +194,7 @@ package struct DownloadMachine: StateMachine {
             case .ended(let id, let report): _ = shared.ended(id, report, at: boot)
             case .part(let token, .closed): shared.parts[token] = nil
             case .head, .recognised, .part, .checked, .inspected, .documentsRead, .indexesRead, .listed, .deleted,
-                .published, .resolved, .granted:
+                .published, .resolved, .granted, .networkChanged:
                 break
             case .targetsChanged, .configured, .publish: accept(event)
             }

@@ -18,6 +18,10 @@ struct Paces: Sendable, Equatable {
     var progress = Pace()
     var flushes = Pace()
     var pieces = Pace()
+    /// When there was something to do; nil before the first step.
+    var lastWork: BootInstant?
+    /// How long there is nothing to do before the machine sleeps until something happens.
+    static let untilAsleep = Duration.seconds(5)
 }
 
 /// What the timetable and the settings allow.

@@ -32,6 +32,9 @@ package struct DownloadSettings: Sendable {
     package var trustsLength = false
     /// What is kept of an adaptive lecture whose request selects nothing.
     package var selection = StreamSelection()
+    /// Whether what other programs write is reported as ``EngineEvent/targetsChanged``, so that a machine without work
+    /// need not look for it.
+    package var hearsOthers = false
     /// The longest time that received bytes wait to be synced and committed.
     package var groupInterval: Duration = .milliseconds(250)
     /// How long a transfer may take for a chunk before what it has of it is stored, each time.
@@ -112,6 +115,8 @@ package enum EngineEvent: Sendable {
     case configured(DownloadSettings)
     /// The application asks to publish a complete lecture.
     case publish(ContentID)
+    /// The network is another one, or is back: what waits for it is due.
+    case networkChanged
 }
 
 /// What files were deleted for.

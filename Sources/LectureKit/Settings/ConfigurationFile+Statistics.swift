@@ -14,6 +14,10 @@ extension ConfigurationReader {
             case "keep_days": file.statistics.keepDays = Int(try integer(member, "lms", 0...36_500))
             case "expire_days": file.statistics.expireDays = Int(try integer(member, "lms", 1...36_500))
             case "bookmark_url": file.statistics.bookmarkURL = try url(member, "lms")
+            case "delivery":
+                let words = StatisticsConfiguration.Delivery.allCases.map(\.rawValue)
+                let named = StatisticsConfiguration.Delivery(rawValue: try word(member, "lms", words))
+                file.statistics.delivery = named ?? .onDemand
             case "home_page": file.statistics.homePage = try iri(member)
             case "activity_prefix": file.statistics.activityPrefix = try iri(member)
             case "targets":

@@ -19,7 +19,7 @@ package enum ConfigurationKeys {
             "lms",
             [
                 "url", "format", "method", "parameters", "keep_days", "expire_days", "home_page", "activity_prefix",
-                "targets", "bookmark_url",
+                "targets", "bookmark_url", "delivery",
             ]
         ),
         (

@@ -8,6 +8,20 @@ import LectureModel
 import LectureStatistics
 import LectureStore
 
+extension SendOrder {
+    /// An order of the application; ``ReportService`` numbers it.
+    ///
+    /// - Parameters:
+    ///   - options: how it sends.
+    ///   - attempts: the attempts, where the options set none.
+    ///   - target: where everything open goes; nil sends each report to its own target.
+    init(_ options: SendOptions, attempts: Int, target: TargetID?) {
+        self.init(id: 0)
+        (self.target, self.attempts) = (target, max(1, options.attempts ?? attempts))
+        (longestWait, namesDelivered) = (options.longestWait, options.namesDelivered)
+    }
+}
+
 /// The active part of reports: their machine, and the waiting callers.
 ///
 /// Created when reports are first sent and not before: storing reports needs no registration at the store.
@@ -92,12 +106,11 @@ final class ReportService: LoopService, @unchecked Sendable {
     }
 
     /// Sends what is due.
-    func send(_ options: SendOptions, attempts: Int, target: TargetID?, _ waiter: Waiter<ReportSendResult>) {
+    func send(_ order: SendOrder, _ waiter: Waiter<ReportSendResult>) {
         guard !stopWaiters.isStopped else { return waiter.fail(LectureError(.closing)) }
         lastOrder += 1
-        var order = SendOrder(id: lastOrder)
-        (order.target, order.attempts, order.longestWait) = (target, max(1, attempts), options.longestWait)
-        order.namesDelivered = options.namesDelivered
+        var order = order
+        order.id = lastOrder
         waiters[order.id] = waiter
         runner.inbox.post(.send(order))
     }

@@ -98,6 +98,7 @@ struct ReportStoring: CorePart {
         let isConfigured = target.map { configuration.statistics.isCumulative($0.url) } ?? false
         report.isCumulative = !report.record.session.isEmpty && (isCumulative ?? isConfigured)
         let addition = try outbox.add(report, now: now)
+        core.reportsChanged()
         return StoredReportID(
             id: report.record.id, isNew: addition.isNew, sequence: addition.sequence,
             target: target.map(ReportTarget.init))

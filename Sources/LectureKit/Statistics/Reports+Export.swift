@@ -128,6 +128,7 @@ extension LectureManager.Reports {
                 }
             }
         }
+        core.reportsChanged()
         counts.refused += refused.count
         result = counts
         return refused

@@ -156,17 +156,11 @@ extension LectureManager.Reports {
     public func send(options: SendOptions = SendOptions()) async throws -> ReportSendResult {
         try Task.checkCancellation()
         let target = try options.target?.address()
-        let service = try openService()
-        let outbox = try outbox()
-        let days = configuration.statistics.expireDays
-        if let days { _ = try outbox.upkeep.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now()) }
         let number = try target.map { address in try writing { try $0.target(address) } }
         sendRate.withLock { $0 = options.requestsPerSecond }
-        let attempts = options.attempts ?? core.state.attemptsOfBatches
-        let waiter = Waiter<ReportSendResult>()
-        service.send(options, attempts: attempts, target: number, waiter)
-        defer { service.forget(waiter) }
-        var result = try await waiter.value()
+        // What was stored or kept meanwhile, and what another program has left.
+        defer { core.reportsChanged() }
+        var result = try await run(SendOrder(options, attempts: core.state.attemptsOfBatches, target: number))
         let waiting = try self.summary().withoutTarget
         if waiting > 0 {
             result.left += waiting
@@ -174,9 +168,43 @@ extension LectureManager.Reports {
                 ReportObstacle(
                     url: "", error: LectureError(.reportTargetMissing, detail: "\(waiting) reports"), again: nil))
         }
-        try prune(outbox)
+        try prune()
         hub.send(.reportsSent(result))
         return result
+    }
+
+    /// A run of the automatic delivery: sends what may be sent now, and leaves the rest to the next run. It reports
+    /// nothing when there was nothing to send.
+    ///
+    /// - Parameter resumption: what it changes about targets that wait or are suspended.
+    /// - Returns: whether a report was delivered, refused or superseded.
+    /// - Throws: as ``send(options:)``.
+    func deliver(_ resumption: SendResumption) async throws -> Bool {
+        // A target that fails is left alone until its own wait is over, which the next run begins with.
+        var options = SendOptions()
+        options.longestWait = Self.longestWaitOfDelivery
+        var order = SendOrder(options, attempts: 1, target: nil)
+        order.resumption = resumption
+        let result = try await run(order)
+        let hasSettled = result.delivered + result.refused + result.superseded > 0
+        if hasSettled { try prune() }
+        if hasSettled || result.requests > 0 { hub.send(.reportsSent(result)) }
+        return hasSettled
+    }
+
+    /// The pauses between the requests of a target with a limit of requests a second are shorter.
+    private static let longestWaitOfDelivery = Duration.seconds(2)
+
+    private func run(_ order: SendOrder) async throws -> ReportSendResult {
+        let service = try openService()
+        let days = configuration.statistics.expireDays
+        if let days {
+            _ = try outbox().upkeep.expire(before: clock.now() + .seconds(-days * 86_400), now: clock.now())
+        }
+        let waiter = Waiter<ReportSendResult>()
+        service.send(order, waiter)
+        defer { service.forget(waiter) }
+        return try await waiter.value()
     }
 
     /// Stops sending; ``send(options:)`` returns with what was done. Reports not known to have arrived are kept. It
@@ -190,7 +218,8 @@ extension LectureManager.Reports {
     /// How many rows one transaction deletes, so that no other writer waits for long.
     private static let rowsPrunedAtOnce = 5000
 
-    private func prune(_ outbox: SQLiteOutbox) throws {
+    private func prune() throws {
+        let outbox = try outbox()
         let before = clock.now() + .seconds(-max(0, configuration.statistics.keepDays) * 86_400)
         while try outbox.upkeep.prune(before: before, limit: Self.rowsPrunedAtOnce) == Self.rowsPrunedAtOnce {}
     }
@@ -208,6 +237,7 @@ extension LectureManager.Reports {
             try writing { outbox in
                 for selection in try selections(query) { count += try outbox.upkeep.revive(selection, now: now) }
             }
+            core.reportsChanged()
             return count
         }
     }

@@ -44,6 +44,19 @@ public struct StatisticsConfiguration: Sendable, Hashable {
         public init(url: String) { self.url = url }
     }
 
+    /// When stored reports are sent.
+    public enum Delivery: String, Sendable, CaseIterable {
+        /// Only by ``LectureManager/Reports/send(options:)``, or by another program.
+        case onDemand = "on_demand"
+        /// Also by themselves, as long as a manager is open: when a report is stored here or by another program, when
+        /// the wait of a target is over, and when the network is another one. A target that refuses the sender (401,
+        /// 403, 407) is left alone until the next ``LectureManager/Reports/send(options:)``, or until the settings of
+        /// its reports or the file of its credentials have changed.
+        case automatic
+    }
+
+    /// When stored reports are sent.
+    public var delivery = Delivery.onDemand
     /// The target of reports that name none and whose lecture has no channel; nil keeps them until one is named.
     public var target: ReportTarget?
     /// The bookmark server of lectures whose gateway names none; nil without one. It may be a URL with a query.

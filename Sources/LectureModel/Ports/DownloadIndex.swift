@@ -57,6 +57,16 @@ package protocol ClaimStore {
     /// `next_attempt` is due (see ``claim(run:owner:limit:now:)``); returns how many.
     @discardableResult
     func requeueDue(run: RunID, now: Timestamp) throws -> Int
+    /// Ends the waits of the run's lectures that a broken network has caused: those stopped for it are queued again,
+    /// those queued after a failed transfer are due, both with all their attempts. Waits that a server has asked for
+    /// stay. Returns how many.
+    @discardableResult
+    func endNetworkWaits(run: RunID, now: Timestamp) throws -> Int
+    /// When the first of the run's lectures that wait is due; nil when none does. What is queued without a time has
+    /// been due since the epoch.
+    func nextDue(run: RunID) throws -> Timestamp?
+    /// How many lectures of the run are queued without a lease, and how many another owner has leased.
+    func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
     /// Releases all leases of an owner; active items become queued.
     func requeueLeases(of owner: OwnerID, now: Timestamp) throws
     /// The target states of lectures this owner has leased whose target state is not `fetch`.

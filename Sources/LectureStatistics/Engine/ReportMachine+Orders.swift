@@ -3,7 +3,7 @@ import LectureModel
 
 /// Starts orders on their targets, and ends them.
 extension ReportMachine {
-    /// Starts an order: resumes its targets, and ends waits that are not the server's.
+    /// Starts an order, and with it what it resumes.
     mutating func begin(_ order: SendOrder, _ step: inout Step<Self>) throws {
         if let target = order.target { _ = try step.store.readdress(to: target) }
         let entries = try step.store.targets().filter { entry in
@@ -20,7 +20,7 @@ extension ReportMachine {
                     entry, settings.target(entry.address), now: step.now, boot: step.boot)
             }
             targets[entry.id]?.open = entry.open
-            targets[entry.id]?.resume(at: step.boot)
+            targets[entry.id]?.resume(order.resumption, at: step.boot)
         }
     }
 

@@ -42,7 +42,17 @@ package struct StatisticsSettings: Sendable {
     package init(bootID: String) { self.bootID = bootID }
 }
 
-/// One `lms send`: sends everything that is due, and reports the end.
+/// What an order changes about targets that wait or are suspended. A wait that a server has asked for stays.
+package enum SendResumption: Hashable, Sendable {
+    /// Waits end, and suspended targets are asked again: a person asks to send.
+    case everything
+    /// Waits end: the network is another one.
+    case waits
+    /// Nothing.
+    case nothing
+}
+
+/// One `lms send`, or a run of the automatic delivery: sends everything that is due, and reports the end.
 package struct SendOrder: Hashable, Sendable {
     /// Identifies the order.
     package var id: Int
@@ -54,6 +64,8 @@ package struct SendOrder: Hashable, Sendable {
     package var longestWait = Duration.seconds(30)
     /// Whether ``LectureEvent/reportsDelivered(_:)`` is published while it works.
     package var namesDelivered = false
+    /// What it changes about targets that wait or are suspended.
+    package var resumption = SendResumption.everything
 
     /// An order.
     package init(id: Int) { self.id = id }

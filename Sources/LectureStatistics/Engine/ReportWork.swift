@@ -146,10 +146,10 @@ struct TargetWork {
         lastFailure?.reason == .busy && pacer.waitLeft(at: boot) > .zero
     }
 
-    /// An operator asks to send: what suspended the target is resolved, and a wait ends that is not the server's.
-    mutating func resume(at boot: BootInstant) {
-        suspension = nil
-        if !isAskedToWait(at: boot) { pacer.endWaits() }
+    /// An order begins. For an operator who asks to send, what suspended the target is resolved.
+    mutating func resume(_ resumption: SendResumption, at boot: BootInstant) {
+        if resumption == .everything { suspension = nil }
+        if resumption != .nothing, !isAskedToWait(at: boot) { pacer.endWaits() }
         streak = FailureStreak()
     }
 

@@ -162,7 +162,7 @@ struct SendPacingTests {
         #expect(target.admission(at: boot(1 << 40)) == nil)
         target = work(target.condition)
         #expect(target.suspension == .unauthorized && target.admission(at: boot(0)) == nil, "after a restart too")
-        target.resume(at: boot(0))
+        target.resume(.everything, at: boot(0))
         #expect(target.suspension == nil && target.admission(at: boot(0)) == .yes)
     }
 
@@ -176,7 +176,7 @@ struct SendPacingTests {
         let entry = TargetEntry(id: TargetID(1), address: address, condition: condition, open: 0)
         var target = TargetWork(entry, TargetSettings(.json), now: Self.start + .seconds(20), boot: boot(0))
         #expect(target.condition == condition && target.admission(at: boot(0)) == .broken(.seconds(30)))
-        target.resume(at: boot(0))
+        target.resume(.everything, at: boot(0))
         #expect(target.admission(at: boot(0)) == (reason == .busy ? .broken(.seconds(30)) : .yes))
         #expect(target.pacer.openings == 3, "it is still known to fail")
     }

@@ -1,0 +1,94 @@
+import Dispatch
+import LectureDownload
+import LectureEngine
+import LectureFiles
+import LectureStore
+
+/// What happens outside this process, for a manager that stays open: the network becomes another one, and other
+/// programs write to the store. Nothing is looked at again and again. On the core queue.
+final class Surroundings {
+    /// Why changes of the network are not reported; nil when they are.
+    private(set) var networkRefusal: String?
+    /// Whether writes of other programs are heard of.
+    var hearsStore: Bool { store != nil }
+    /// Called when the network is another one.
+    var networkListeners: [() -> Void] = []
+    private var network: ChangeWatch?
+    private var store: ChangeWatch?
+    /// The version of the data when it was looked at last.
+    private var version: Int64?
+
+    /// Follows both as far as the system permits it: where it does not, timers alone decide.
+    ///
+    /// - Parameters:
+    ///   - core: the store. Its files are watched only for programs that stay open.
+    ///   - storeChanged: another program has committed.
+    init(_ core: StoreCore, storeChanged: @escaping () -> Void) {
+        let queue = core.executor.queue
+        version = try? core.writer.dataVersion()
+        do throws(ChangeWatch.Refusal) {
+            network = try ChangeWatch.network(on: queue) { [weak self] in
+                for listener in self?.networkListeners ?? [] { listener() }
+            }
+        } catch {
+            networkRefusal = error.cause
+        }
+        // A commit is a write to the log of the database, which exists as long as the store is open.
+        store = try? ChangeWatch.files(
+            in: core.location.directory, named: "\(StoreLocation.databaseName)-wal", isWriting: true, on: queue
+        ) { [weak self, weak core] in
+            guard let self, let core, let version = try? core.writer.dataVersion(), version != self.version else {
+                return
+            }
+            self.version = version
+            storeChanged()
+        }
+    }
+}
+
+extension StoreCore {
+    /// Begins to follow the surroundings, and to send reports by itself, if that is configured.
+    ///
+    /// - Parameter reports: sends.
+    func followSurroundings(delivering reports: LectureManager.Reports) {
+        let isAutomatic = state.configuration.statistics.delivery == .automatic
+        guard isAutomatic || state.configuration.isLongRunning, writer.whyReadOnly == nil else { return }
+        let surroundings = Surroundings(self) { [weak self] in
+            guard let state = self?.state else { return }
+            state.service?.engine.setNeedsStep()
+            state.delivery?.needsLook()
+        }
+        surroundings.networkListeners.append { [weak self] in
+            guard let state = self?.state else { return }
+            state.service?.engine.inbox.post(.networkChanged)
+            state.delivery?.networkChanged()
+        }
+        state.surroundings = surroundings
+        guard isAutomatic else { return }
+        let delivery = AutomaticDelivery(self, reports)
+        state.delivery = delivery
+        delivery.start()
+    }
+
+    /// Reports were stored, or are due again: delivery looks at them after the transaction that is open.
+    func reportsChanged() { state.delivery?.needsLook() }
+
+    /// Nothing outside this process leads to anything any more.
+    func ignoreSurroundings() {
+        state.delivery?.close()
+        (state.delivery, state.surroundings) = (nil, nil)
+    }
+}
+
+extension LectureManager {
+    /// Why changes of the network are not reported to this process; nil when they are.
+    package var networkRefusal: String? { core.state.surroundings.map(\.networkRefusal) ?? "the manager does not look" }
+
+    /// Calls a closure when the network is another one, as long as the manager is open. Only for a long-running
+    /// program (``LectureConfiguration/isLongRunning``).
+    ///
+    /// - Parameter body: returns soon; it runs on the manager's queue.
+    package func onNetworkChange(_ body: @escaping @Sendable () -> Void) {
+        core.state.surroundings?.networkListeners.append(body)
+    }
+}
