@@ -104,6 +104,8 @@ let package = Package(
         .target(
             name: "LectureLoopback",
             dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),
+        // What a long-running program decides, above the product's interface.
+        .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // The façade, and its other module name for applications.
         .target(
             name: "KollusSDK", dependencies: ["LectureKit", "LectureModel", "LecturePlayer", "LectureLoopback"]),
@@ -111,7 +113,8 @@ let package = Package(
         .target(
             name: "LectureCommand",
             dependencies: [
-                "LectureFormats", "LectureModel", "LectureKit", "LectureDoctor", "LecturePlayer", "LectureLoopback",
+                "LectureFormats", "LectureModel", "LectureKit", "LectureDaemon", "LectureDoctor", "LecturePlayer",
+                "LectureLoopback",
             ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
@@ -222,6 +225,8 @@ let package = Package(
             ]),
         // The library as other packages use it: only `import LectureKit`.
         .testTarget(name: "PackageUseTests", dependencies: ["LectureKit", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureDaemonTests", dependencies: ["LectureDaemon", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [

@@ -53,6 +53,12 @@ extension LectureManager.Downloads {
         }
     }
 
+    /// Begins to read a course list again, in a manager that has read it before: what only its former reading named does
+    /// not count as named. ``enqueue(_:check:origin:)`` follows.
+    ///
+    /// - Parameter name: its name.
+    package func beginCourseList(_ name: String) { named[name] = nil }
+
     /// Lectures that have left course lists. One that another list still names, that was requested individually, or
     /// that is a sample, is not included.
     ///

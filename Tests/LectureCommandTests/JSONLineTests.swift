@@ -115,6 +115,8 @@ import Testing
             ("event-streams", JSONLine.streams(outline, of: request)),
             ("event-warning", JSONLine.warning(.init(line: 1, member: "titel", suggestion: "title"))),
             ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
+            ("event-daemon", JSONLine.daemon("ready")),
+            ("event-daemon", JSONLine.daemon("list_read", list: "/c/a.jsonl", used: 3, refused: 0)),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-finding", JSONLine.finding(Finding(.disk, .warning, "Little.", remedy: "Free some."))),

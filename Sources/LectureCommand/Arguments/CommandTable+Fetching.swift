@@ -188,7 +188,7 @@ extension CommandTable {
             conflicts: ["seal"]),
     ]
 
-    private static let limitOptions: [OptionSpec] = [
+    static let limitOptions: [OptionSpec] = [
         .value(
             "connections", "c", "N", .integerOrAuto(1...64), help: "Parallel ranges of one file.", defaultText: "auto"),
         .value(

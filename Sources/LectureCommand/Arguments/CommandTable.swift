@@ -44,7 +44,7 @@ package enum CommandTable {
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [
-            precache, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause, resume,
+            precache, daemon, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause, resume,
         ]
             + [cancel, reorder, remove, verify, licence, lms, device, store, config, completion, help, version])
 

@@ -3,6 +3,7 @@ package enum CommandActions {
     /// The actions by the commands' words; `help`, `version` and `completion` belong to the runner.
     package static let all: [String: CommandRunner.Action] = [
         "precache": PrecacheCommand.run,
+        "daemon": DaemonCommand.run,
         "list": ListCommand.run,
         "show": QueryCommands.show,
         "status": StatusCommand.run,

@@ -50,7 +50,7 @@ struct CommandSession: Sendable {
         guard store != nil || MissingStore.mayMake(command, in: directory) || storeExists else {
             throw LectureError(.storeMissing, detail: directory)
         }
-        var settings = settings(store: store)
+        var settings = librarySettings(store: store)
         let isNew = store == nil && !storeExists
         let manager: LectureManager
         do throws(LectureError) {
@@ -65,11 +65,11 @@ struct CommandSession: Sendable {
         return manager
     }
 
-    /// The library's settings.
+    /// The settings of the library for this command.
     ///
     /// - Parameter store: a directory to use instead of the configured one.
     /// - Returns: the settings.
-    func settings(store: String? = nil) -> LectureConfiguration {
+    func librarySettings(store: String? = nil) -> LectureConfiguration {
         var settings = LectureConfiguration(storeDirectory: store ?? configuration.storeDirectory.value)
         settings.jobs = configuration.jobs.value
         settings.connections = command.integer("connections")
@@ -95,6 +95,9 @@ struct CommandSession: Sendable {
         configuration.credentials.apply(to: &settings)
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         if logsRequests { settings.observer = LogObserver(context: context) }
+        // Commands that end send reports only when they are asked to.
+        settings.isLongRunning = command.path == ["daemon"]
+        settings.statistics.delivery = settings.isLongRunning ? .automatic : .onDemand
         return settings
     }
 

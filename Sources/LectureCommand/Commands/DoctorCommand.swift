@@ -15,7 +15,7 @@ enum DoctorCommand {
             let all = mistakes.isEmpty ? [error] : mistakes
             return try show(all.map { Finding(.configuration, $0, name: file ?? "") }, command, context)
         }
-        var doctor = Doctor(session.settings(), file: session.configuration.file.value)
+        var doctor = Doctor(session.librarySettings(), file: session.configuration.file.value)
         (doctor.servers, doctor.asksServers) = (command.arguments, !command.flag("offline"))
         if command.origin("timeout") != nil { doctor.limit = session.configuration.timeout.value }
         let clock = context.clock

@@ -111,6 +111,7 @@ struct PrecacheRun {
             case .library(let event): try take(event)
             case .tick: try await count(atLeastEvery: .seconds(1))
             case .signal(.resized): draw()
+            case .signal(.reload): return
             case .signal(.stop(let number)):
                 if result.signal == nil { result.signal = number }
                 try await close()

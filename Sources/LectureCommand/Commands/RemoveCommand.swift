@@ -162,7 +162,7 @@ struct Removal {
             case .library(.removed(let key)):
                 now = try await left(key)
                 hasProgressed = true
-            case .library, .signal(.resized): return nil
+            case .library, .signal(.resized), .signal(.reload): return nil
             case .tick:
                 // While the library reports removals, the store is not asked.
                 now = hasProgressed ? count : try await left(nil)

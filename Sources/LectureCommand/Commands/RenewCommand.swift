@@ -134,7 +134,7 @@ private struct RenewRun {
                 // The stream of events ends after the last one of this run.
                 Task { await manager.close() }
             case .tick: reportProgress(began: began)
-            case .signal(.resized): return
+            case .signal(.resized), .signal(.reload): return
             case .signal(.stop(let number)):
                 signal = number
                 await manager.licences.stopRenewal()

@@ -30,7 +30,7 @@ enum StatusCommand {
         for await event in Ticker(every: .seconds(1), signals: session.context.signals()).events {
             switch event {
             case .signal(.stop(let number)): return .signal(number)
-            case .signal(.resized): continue
+            case .signal(.resized), .signal(.reload): continue
             case .tick: if session.storeExists { return nil }
             }
         }
@@ -46,7 +46,7 @@ enum StatusCommand {
         for await event in ticker.events {
             switch event {
             case .signal(.stop(let number)): return .signal(number)
-            case .signal(.resized): continue
+            case .signal(.resized), .signal(.reload): continue
             case .tick: try screen.show(try await manager.overview())
             }
         }

@@ -7,6 +7,8 @@ package enum SignalEvent: Sendable, Equatable {
     case stop(Int32)
     /// The terminal has a new size.
     case resized
+    /// Read the settings again (SIGHUP); only after ``SignalWatcher/takeHangups()``.
+    case reload
 }
 
 /// Turns signals into events: SIGINT and SIGTERM request a clean stop, SIGWINCH a new layout. A second SIGINT
@@ -53,8 +55,11 @@ package final class SignalWatcher: Sendable {
         setDisposition(SIGPIPE, SIG_IGN)
     }
 
+    /// Turns SIGHUP into an event as well, which ends the process otherwise.
+    package func takeHangups() { setHandler(SIGHUP, handleSignal) }
+
     deinit {
-        for number in watchedSignals { setDisposition(number, SIG_DFL) }
+        for number in watchedSignals + [SIGHUP] { setDisposition(number, SIG_DFL) }
         // Closed once no handler can start any more; the reader's thread then reaches the end of the pipe and ends.
         close(signalPipe.exchange(-1, ordering: .sequentiallyConsistent))
     }
@@ -111,14 +116,18 @@ private func readSignals(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRa
     // Dispatch's worker threads block all signals and a new thread inherits that. One thread must be left to take them.
     var watched = sigset_t()
     unsafe sigemptyset(&watched)
-    for number in watchedSignals { unsafe sigaddset(&watched, number) }
+    for number in watchedSignals + [SIGHUP] { unsafe sigaddset(&watched, number) }
     unsafe pthread_sigmask(SIG_UNBLOCK, &watched, nil)
     var byte: UInt8 = 0
     while true {
         let count = unsafe read(reader.descriptor, &byte, 1)
         if count < 0 && errno == EINTR { continue }
         guard count == 1 else { break }
-        reader.continuation.yield(Int32(byte) == SIGWINCH ? .resized : .stop(Int32(byte)))
+        switch Int32(byte) {
+        case SIGWINCH: reader.continuation.yield(.resized)
+        case SIGHUP: reader.continuation.yield(.reload)
+        case let number: reader.continuation.yield(.stop(number))
+        }
     }
     reader.continuation.finish()
     close(reader.descriptor)

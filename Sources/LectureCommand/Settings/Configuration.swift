@@ -39,6 +39,10 @@ package struct Configuration: Sendable, Equatable {
     package let application: Setting<ApplicationConfiguration?>
     /// Where learning reports go.
     package let statistics: Setting<StatisticsConfiguration>
+    /// Course lists that the daemon follows, and directories with them.
+    package let courses: Setting<[String]>
+    /// How long before its end the daemon renews a licence.
+    package let renewWithin: Setting<Duration>
     /// The full names of the settings that the file has.
     let named: Set<String>
     /// Warnings about members of the file that this version does not know.
@@ -86,6 +90,8 @@ package struct Configuration: Sendable, Equatable {
         rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
         application = Setting(settings.application, settings.application == nil ? .default : .file)
         statistics = try Self.statistics(environment, settings.statistics)
+        courses = Self.courses(command, environment, settings)
+        renewWithin = source.pick("renew-within", Quantity.duration, settings.renewWithin, .seconds(3 * 86_400))
         (named, warnings) = (settings.named, settings.warnings)
     }
 
@@ -112,7 +118,7 @@ package struct Configuration: Sendable, Equatable {
             ("drm.user_key", rights.value.userKey == nil ? "" : "set", origin("drm.user_key")),
             ("drm.strict", "\(rights.value.isStrict)", origin("drm.strict")),
             ("drm.unverified", "\(rights.value.permitsUnverified)", origin("drm.unverified")),
-        ] + pace.descriptions + credentials.descriptions + statisticsDescriptions
+        ] + pace.descriptions + credentials.descriptions + statisticsDescriptions + daemonDescriptions
     }
 
     /// Where a setting of a section came from that no option or variable sets.

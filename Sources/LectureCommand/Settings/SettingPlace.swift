@@ -39,6 +39,7 @@ extension Configuration {
     private static func option(of name: String) -> String? {
         let exceptions = [
             "network.timeout_s": "timeout", "storage.quota_bytes": "quota", "storage.reserve_bytes": "reserve",
+            "daemon.renew_within_s": "renew-within",
         ]
         let last = String(name.split(separator: ".").last ?? "")
         let option = exceptions[name] ?? last.replacing("_", with: "-")
@@ -55,5 +56,5 @@ extension Configuration {
         return options.filter { $0.long == option(of: name) }.compactMap(\.environment)
     }
 
-    private static var options: [OptionSpec] { CommandTable.globalOptions + CommandTable.settingOptions }
+    private static var options: [OptionSpec] { CommandTable.globalOptions + CommandTable.settingOptions + CommandTable.daemonOptions }
 }

@@ -47,6 +47,10 @@ package struct ConfigurationFile: Sendable {
     package var application: ApplicationConfiguration?
     /// Where learning reports go.
     package var statistics = StatisticsConfiguration()
+    /// Course lists that a daemon follows, and directories with them.
+    package var courses: [String]?
+    /// How long before its end a daemon renews a licence.
+    package var renewWithin: Duration?
     /// The full names of the settings that it has, such as `network.proxy`.
     package var named: Set<String> = []
     /// The members that this version does not know.
@@ -161,6 +165,8 @@ struct ConfigurationReader {
             for member in try known(members(section), "drm") { try takeRights(member) }
         case "lms":
             try takeStatistics(try known(members(section), "lms"))
+        case "daemon":
+            for member in try known(members(section), "daemon") { try takeDaemon(member) }
         default: break
         }
     }
@@ -195,6 +201,22 @@ struct ConfigurationReader {
             file.seal = policy
         case "device_dir": file.deviceDirectory = absolute(try text(member, "storage"))
         case "group": file.group = try text(member, "storage")
+        default: break
+        }
+    }
+
+    private mutating func takeDaemon(_ member: JSONMember) throws(LectureError) {
+        switch member.name {
+        case "courses":
+            var paths: [String] = []
+            for element in member.value.elements ?? [.null] {
+                guard let path = element.string, !path.isEmpty else {
+                    throw refused("daemon.courses must be an array of texts that are not empty")
+                }
+                paths.append(absolute(path))
+            }
+            file.courses = paths
+        case "renew_within_s": file.renewWithin = .seconds(try integer(member, "daemon", 0...31_622_400))
         default: break
         }
     }

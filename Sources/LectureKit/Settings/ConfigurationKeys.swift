@@ -3,7 +3,7 @@
 package enum ConfigurationKeys {
     /// The members by the section that holds them; the file itself is the empty name.
     package static let sections: [(name: String, members: [String])] = [
-        ("", ["network", "storage", "application", "drm", "lms"]),
+        ("", ["network", "storage", "application", "drm", "lms", "daemon"]),
         (
             "network",
             [
@@ -22,6 +22,7 @@ package enum ConfigurationKeys {
                 "targets", "bookmark_url", "delivery",
             ]
         ),
+        ("daemon", ["courses", "renew_within_s"]),
         (
             "lms.targets",
             [
