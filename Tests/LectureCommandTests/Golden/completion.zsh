@@ -18,9 +18,8 @@ _lecturectl() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -32,11 +31,11 @@ _lecturectl() {
     command)
         commands=(
             'precache:downloads lectures into the store'
+            'daemon:keeps lectures, licences and reports up to date until it is stopped'
             'list:lists lectures'
             'show:shows everything about one lecture'
             'status:shows the whole store at a glance'
             'metrics:prints figures for Prometheus'
-            'doctor:examines configuration, store, disk, clock, device key and servers'
             'why:explains the state of a lecture'
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
@@ -63,11 +62,11 @@ _lecturectl() {
     rest)
         case $line[1] in
             precache) _lecturectl_precache ;;
+            daemon) _lecturectl_daemon ;;
             list) _lecturectl_list ;;
             show) _lecturectl_show ;;
             status) _lecturectl_status ;;
             metrics) _lecturectl_metrics ;;
-            doctor) _lecturectl_doctor ;;
             why) _lecturectl_why ;;
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
@@ -151,16 +150,13 @@ _lecturectl_precache() {
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
         '--reserve=[Space to leave free on the disk.]:BYTES: ' \
-        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
-        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -168,6 +164,44 @@ _lecturectl_precache() {
         '-V[Show the version.]' \
         '--version[Show the version.]' \
         '*:SOURCE:_files'
+}
+
+_lecturectl_daemon() {
+    _arguments -s -S \
+        '*--courses=[A course list, or a directory with course lists (.jsonl, .csv, .txt), to follow. Repeatable. Default: daemon.courses, else $CONFIGURATION_DIRECTORY/courses.]:PATH:_files' \
+        '--renew-within=[Renew licences this long before they end.]:DURATION: ' \
+        '-c+[Parallel ranges of one file.]:N:(auto)' \
+        '--connections=[Parallel ranges of one file.]:N:(auto)' \
+        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
+        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
+        '--max-attempts=[Give up a lecture after N attempts in a row without progress.]:N: ' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
 }
 
 _lecturectl_list() {
@@ -187,9 +221,8 @@ _lecturectl_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -205,9 +238,8 @@ _lecturectl_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -226,9 +258,8 @@ _lecturectl_status() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -249,49 +280,14 @@ _lecturectl_metrics() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]'
-}
-
-_lecturectl_doctor() {
-    _arguments -s -S \
-        '--offline[Ask no server.]' \
-        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
-        '--proxy=[The proxy for all requests.]:URL: ' \
-        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
-        '--retries=[Retry a failed request N times.]:N: ' \
-        '--per-host=[Connections to one server, across all lectures.]:N: ' \
-        '-j+[Lectures downloaded at once.]:N: ' \
-        '--jobs=[Lectures downloaded at once.]:N: ' \
-        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
-        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
-        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
-        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
-        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
-        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
-        '--store=[The store'\''s directory.]:DIR:_files -/' \
-        '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object per line on standard output.]' \
-        '-q[Print errors only.]' \
-        '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
-        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
-        '-h[Show this help.]' \
-        '--help[Show this help.]' \
-        '-V[Show the version.]' \
-        '--version[Show the version.]' \
-        '*:SERVER: '
 }
 
 _lecturectl_why() {
@@ -301,9 +297,8 @@ _lecturectl_why() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -320,9 +315,8 @@ _lecturectl_path() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -341,9 +335,8 @@ _lecturectl_cat() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -376,9 +369,8 @@ _lecturectl_play() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -399,9 +391,8 @@ _lecturectl_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -421,9 +412,8 @@ _lecturectl_bookmark() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -460,9 +450,8 @@ _lecturectl_bookmark_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -480,9 +469,8 @@ _lecturectl_bookmark_add() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -502,9 +490,8 @@ _lecturectl_bookmark_remove() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -518,16 +505,13 @@ _lecturectl_bookmark_remove() {
 _lecturectl_bookmark_sync() {
     _arguments -s -S \
         '--user=[The learner.]:ID: ' \
-        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
-        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -546,9 +530,8 @@ _lecturectl_pause() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -567,9 +550,8 @@ _lecturectl_resume() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -588,9 +570,8 @@ _lecturectl_cancel() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -613,9 +594,8 @@ _lecturectl_reorder() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -644,9 +624,8 @@ _lecturectl_remove() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -675,16 +654,13 @@ _lecturectl_verify() {
         '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
-        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -704,9 +680,8 @@ _lecturectl_licence() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -753,9 +728,8 @@ _lecturectl_licence_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -771,9 +745,8 @@ _lecturectl_licence_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -794,9 +767,8 @@ _lecturectl_licence_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -817,9 +789,8 @@ _lecturectl_licence_rekey() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -842,16 +813,13 @@ _lecturectl_licence_renew() {
         '-n[Print the plan and send no request.]' \
         '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
-        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
-        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -878,9 +846,8 @@ _lecturectl_licence_regrant() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -898,9 +865,8 @@ _lecturectl_licence_pending() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -928,9 +894,8 @@ _lecturectl_licence_verify() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -950,9 +915,8 @@ _lecturectl_lms() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1006,9 +970,8 @@ _lecturectl_lms_add() {
         '--config=[The configuration file.]:FILE:_files' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1034,9 +997,8 @@ _lecturectl_lms_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1053,16 +1015,13 @@ _lecturectl_lms_send() {
         '--max-attempts=[Give up on a target after N failures in a row.]:N: ' \
         '--longest-wait=[Do not wait for a target longer than this.]:DURATION: ' \
         '--acks[Print '\''ACK ID'\'' on standard output once a report'\''s delivery is durably recorded.]' \
-        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
-        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1083,9 +1042,8 @@ _lecturectl_lms_retry() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1113,9 +1071,8 @@ _lecturectl_lms_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1132,9 +1089,8 @@ _lecturectl_lms_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1157,9 +1113,8 @@ _lecturectl_lms_erase() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1178,9 +1133,8 @@ _lecturectl_device() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1214,9 +1168,8 @@ _lecturectl_device_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1235,9 +1188,8 @@ _lecturectl_device_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1255,9 +1207,8 @@ _lecturectl_device_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1277,9 +1228,8 @@ _lecturectl_store() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1331,9 +1281,8 @@ _lecturectl_store_info() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1349,9 +1298,8 @@ _lecturectl_store_check() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1363,16 +1311,13 @@ _lecturectl_store_check() {
 _lecturectl_store_backup() {
     _arguments -s -S \
         '*--delete-copy=[Then delete this older copy, so that '\''lms erase'\'' does not look for it. Repeatable.]:FILE:_files' \
-        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
-        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1389,9 +1334,8 @@ _lecturectl_store_migrate() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1408,9 +1352,8 @@ _lecturectl_store_rebuild() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1430,9 +1373,8 @@ _lecturectl_config() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1479,9 +1421,8 @@ _lecturectl_config_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1497,9 +1438,8 @@ _lecturectl_config_check() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1516,9 +1456,8 @@ _lecturectl_completion() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1535,16 +1474,15 @@ _lecturectl_help() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version)'
+        '*:COMMAND:(precache daemon list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version)'
 }
 
 _lecturectl_version() {
@@ -1554,9 +1492,8 @@ _lecturectl_version() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
