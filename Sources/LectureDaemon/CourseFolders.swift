@@ -3,7 +3,7 @@ import LectureKit
 package import LectureModel
 
 /// The course lists that a daemon follows: files, and the lists in directories. Whatever happens to them is reported by
-/// the kernel (inotify(7)); then ``scan()`` tells what there is.
+/// the kernel (inotify(7)); then ``scan()`` returns what there is.
 package final class CourseFolders: Sendable {
     /// The endings of course lists.
     private static let endings = [".jsonl", ".csv", ".txt"]

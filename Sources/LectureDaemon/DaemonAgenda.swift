@@ -16,7 +16,7 @@ package import LectureModel
 ///
 /// | event | what follows |
 /// | --- | --- |
-/// | ``scanned(_:)`` | new and changed lists are read, one at a time; one that is gone is followed no more, and nothing is removed or stopped because of it |
+/// | ``scanned(_:)`` | new and changed lists are read, one at a time; one that is gone is followed no more |
 /// | ``read(_:)`` | the next one, or everything was read |
 /// | ``planned(_:at:)`` | a renewal now, or a timer |
 /// | ``renewed(isComplete:at:)`` | a new plan, or another attempt later |

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells a service manager what state this process is in: the protocol of sd_notify(3), a datagram to the socket that
+/// Reports to a service manager what state this process is in: the protocol of sd_notify(3), a datagram to the socket that
 /// `NOTIFY_SOCKET` names. Without that variable nothing is sent.
 package final class ServiceNotifier: Sendable {
     /// A state.

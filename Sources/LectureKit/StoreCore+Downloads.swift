@@ -24,7 +24,8 @@ extension StoreCore {
         if let service = state.service { return service }
         let made = try DownloadService(
             state.configuration, index: writer, files: files, digests: digests, seals: seals,
-            licensing: licensing.forDownloads(), host: try openHost(), hearsOthers: state.surroundings?.hearsStore == true)
+            licensing: licensing.forDownloads(), host: try openHost(),
+            hearsOthers: state.surroundings?.hearsStore == true)
         // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
         // key there is nothing to find.
         if try writer.hasLicences() {

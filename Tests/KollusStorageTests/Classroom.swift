@@ -32,14 +32,12 @@ final class Classroom: Sendable {
         return (token, Date(timeIntervalSince1970: claims.app.exp))
     }
 
-    /// A configuration file with the key of the sandbox's licence server.
-    ///
-    /// - Parameter delivery: of reports; by default they are sent as soon as they are stored.
-    func configuration(delivery: String = #""on_demand""#) throws -> String {
+    /// A configuration file with the key of the sandbox's licence server. Reports are sent by calls only.
+    func configuration() throws -> String {
         let text = """
             {"drm": {"keys": [{"id": "\(origin.drmKeyID)", "algorithm": "HS256",
              "secret_file": "\(origin.drmKeyFile)"}], "user_key": "\(origin.userKey)"},
-             "network": {"retries": 1, "timeout_s": 5}, "lms": {"delivery": \(delivery)}}
+             "network": {"retries": 1, "timeout_s": 5}, "lms": {"delivery": "on_demand"}}
             """
         let path = place.path + "/config.json"
         try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -185,7 +185,7 @@ import Testing
         report.target = ReportTarget(url: scene.origin.http + "/lms/json", format: .json)
         try await storage.manager().reports.add(report)
         #expect(await witness.wait { $0.contains { if case .report = $0 { true } else { false } } })
-        #expect(!witness.reported.contains { if case .sent = $0 { true } else { false } }, "nobody has called")
+        #expect(!witness.reported.contains { if case .sent = $0 { true } else { false } }, "no call was made")
         storage.sendStoredLms()
         #expect(await witness.wait { $0.contains { if case .sent(0, 0) = $0 { true } else { false } } })
         #expect(try await scene.origin.lmsSummary().once == 1)

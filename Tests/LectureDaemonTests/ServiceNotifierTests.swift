@@ -13,8 +13,9 @@ private final class ManagerSocket {
         number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let address = ServiceNotifier.address(name)
         let status = unsafe address.withUnsafeBytes { place in
-            unsafe bind(
-                number, place.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(place.count))
+            unsafe place.withMemoryRebound(to: sockaddr.self) { place in
+                unsafe bind(number, place.baseAddress, socklen_t(address.count))
+            }
         }
         try #require(status == 0)
     }

@@ -4,7 +4,8 @@ extension CommandTable {
     static let daemonOptions: [OptionSpec] = [
         .repeated(
             "courses", nil, "PATH", .file,
-            help: "A course list, or a directory with course lists (.jsonl, .csv, .txt), to follow. Repeatable. Default: "
+            help:
+                "A course list, or a directory with course lists (.jsonl, .csv, .txt), to follow. Repeatable. Default: "
                 + "daemon.courses, else $CONFIGURATION_DIRECTORY/courses."),
         .value(
             "renew-within", nil, "DURATION", .duration, help: "Renew licences this long before they end.",
@@ -19,7 +20,7 @@ extension CommandTable {
                 + "lectures of the store continue. Licences are renewed before they end, and learning reports are sent "
                 + "at the next opportunity. Another network ends the waits that a broken one has caused.",
             "SIGHUP reads the configuration and all lists again; downloads go on. SIGTERM and SIGINT stop it in order, "
-                + "with status 0. It tells systemd when it is ready, what it does, and that it is alive "
+                + "with status 0. systemd learns when it is ready, what it does, and that it is alive "
                 + "(Type=notify, WatchdogSec=). Other programs, another daemon included, may use the store at the same "
                 + "time.",
         ],

@@ -44,7 +44,7 @@ struct DaemonReporter {
         try line(JSONLine.daemon("list_gone", list: path))
     }
 
-    /// Tells the service manager in one sentence what there is to do.
+    /// Reports to the service manager in one sentence what there is to do.
     func show(_ store: StoreStatus, lists: Int) {
         func count(_ states: ItemState...) -> Int { states.reduce(0) { $0 + (store.counts[$1] ?? 0) } }
         let parts = [

@@ -56,5 +56,7 @@ extension Configuration {
         return options.filter { $0.long == option(of: name) }.compactMap(\.environment)
     }
 
-    private static var options: [OptionSpec] { CommandTable.globalOptions + CommandTable.settingOptions + CommandTable.daemonOptions }
+    private static var options: [OptionSpec] {
+        CommandTable.globalOptions + CommandTable.settingOptions + CommandTable.daemonOptions
+    }
 }

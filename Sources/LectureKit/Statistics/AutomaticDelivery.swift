@@ -66,8 +66,9 @@ final class AutomaticDelivery: @unchecked Sendable {
 
     // MARK: The machine
 
-    private func change(_ event: (inout DeliveryMachine, DeliveryMachine.Outlook, BootInstant) -> DeliveryMachine.Action)
-    {
+    private func change(
+        _ event: (inout DeliveryMachine, DeliveryMachine.Outlook, BootInstant) -> DeliveryMachine.Action
+    ) {
         guard let core, machine.state != .closed else { return }
         let outlook: DeliveryMachine.Outlook
         do {

@@ -16,14 +16,14 @@ package import LectureModel
 ///
 /// | event | resting | waiting | sending |
 /// | --- | --- | --- | --- |
-/// | ``looked(_:at:)``: a report was stored, or another program has written | begins or waits | begins when something may be sent | looks again at the end |
-/// | ``networkChanged(_:at:)`` | begins or waits | begins; waits end that no server asked for | begins again at the end |
+/// | ``looked(_:at:)``: there are other reports | begins or waits | begins if it may | looks again at the end |
+/// | ``networkChanged(_:at:)`` | begins | begins; waits end that no server asked for | begins again at the end |
 /// | ``timeCame(_:at:)`` | – | begins, or waits for what is left | – |
 /// | ``ended(_:hasSettled:at:)`` | – | – | waits, rests, or begins again |
 /// | ``close()`` | closed | closed | closed |
 ///
-/// How long a target that failed is left alone is stored with it, grows with each failure (``OriginPacer/Rules/reports``)
-/// and survives a restart; so does `Retry-After`. What may be sent and yet a run did not settle (another program sends
+/// How long a target that failed is left alone is stored with it, and grows with each failure
+/// (``OriginPacer/Rules/reports``); so is `Retry-After`. What may be sent and yet a run did not settle (another program sends
 /// it, the store cannot be written) is tried after waits of 1, 2, 4 … seconds, at most ``longestPause``. A suspended
 /// target counts as one without reports.
 package struct DeliveryMachine: Hashable, Sendable {

@@ -56,9 +56,13 @@ struct DeliveryMachineTests {
         Row(name: "another program sends it", event: .looked(held), action: .wait(until: boot(1))),
         Row(name: "the network changes for nothing", event: .network(none), action: .rest),
         Row(name: "the network is back", before: waiting, event: .network(later(60)), action: .send(.waits)),
-        Row(name: "the network is back after a failure", before: failed, event: .network(later(8)), action: .send(.waits)),
+        Row(
+            name: "the network is back after a failure", before: failed, event: .network(later(8)),
+            action: .send(.waits)),
         Row(name: "a report for another target", before: failed, event: .looked(due, at: 1), action: .send(.nothing)),
-        Row(name: "a report for the same", before: failed, event: .looked(later(7), at: 1), action: .wait(until: boot(8))),
+        Row(
+            name: "a report for the same", before: failed, event: .looked(later(7), at: 1),
+            action: .wait(until: boot(8))),
         Row(name: "its targets were suspended", before: waiting, event: .looked(none), action: .rest),
         Row(name: "the time has come", before: waiting, event: .time(due, at: 60), action: .send(.nothing)),
         Row(name: "the timer is early", before: waiting, event: .time(due, at: 59), action: .wait(until: boot(60))),
@@ -94,7 +98,9 @@ struct DeliveryMachineTests {
             action: .rest),
         Row(name: "closed", before: [.close], event: .looked(due), action: .nothing),
         Row(name: "closed while waiting", before: waiting + [.close], event: .time(due, at: 60), action: .nothing),
-        Row(name: "closed during a run", before: sending + [.close], event: .ended(due, settled: true), action: .nothing),
+        Row(
+            name: "closed during a run", before: sending + [.close], event: .ended(due, settled: true), action: .nothing
+        ),
         Row(name: "closed without a network", before: waiting + [.close], event: .network(due), action: .nothing),
     ]
 
@@ -141,7 +147,8 @@ struct DeliveryMachineTests {
                 switch random.next() % 6 {
                 case 0: .looked(outlook, at: now)
                 case 1: .network(outlook, at: now)
-                case 2, 3: isRunning ? .ended(outlook, settled: random.next() % 2 == 0, at: now) : .looked(outlook, at: now)
+                case 2, 3:
+                    isRunning ? .ended(outlook, settled: random.next() % 2 == 0, at: now) : .looked(outlook, at: now)
                 default: isTimer ? .time(outlook, at: now) : .looked(Self.none, at: now)
                 }
             let action = Self.apply(event, to: &machine)
