@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/fs.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -92,6 +94,25 @@ int csystem_open_network_changes(void) {
     int error = errno;
     close(fd);
     return -error;
+}
+
+static int return_code(struct dl_phdr_info *object, size_t size, void *context) {
+    (void)size;
+    uintptr_t mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr + ~mask) & mask;
+        uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_filesz) & mask;
+        if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return *(int *)context;
+}
+
+void csystem_return_memory(void) {
+    int go_on = 0;
+    malloc_trim(0);
+    dl_iterate_phdr(return_code, &go_on);
 }
 
 int csystem_limit_heaps(int count) { return mallopt(M_ARENA_MAX, count); }

@@ -18,4 +18,8 @@ package enum Heaps {
         let isSet = environment["MALLOC_ARENA_MAX"] != nil || environment["GLIBC_TUNABLES"] != nil
         return !isSet && csystem_limit_heaps(Int32(clamping: processors)) == 1
     }
+
+    /// Returns memory to the kernel that only former work has needed: free pages of the heaps, and pages of code and
+    /// constants, which come back from the page cache when they are used again. For a program that begins to rest.
+    package static func returnMemory() { csystem_return_memory() }
 }

@@ -10,4 +10,7 @@ package enum ProcessHeaps {
     package static func bound(to processors: Int, environment: [String: String]) {
         Heaps.bound(to: processors, environment: environment)
     }
+
+    /// Returns what only former work has needed to the kernel; see `Heaps`. For a program that begins to rest.
+    package static func returnMemory() { Heaps.returnMemory() }
 }

@@ -1,9 +1,11 @@
 import Foundation
+import Glibc
 import LectureFormats
-import LectureKit
 import LectureModel
 import LectureTestSupport
 import Testing
+
+@testable import LectureKit
 
 /// Reports that go out by themselves, with a real store and real servers.
 @Suite(.timeLimit(.minutes(2)))
@@ -106,5 +108,142 @@ struct AutomaticDeliveryNetTests {
         while try await second.reports.summary().counts[.delivered] != 1 { await Task.yield() }
         #expect(try await sandbox.lmsSummary().once == 1)
         await second.close()
+    }
+
+    @Test func `a target that asks to wait is not asked before, whatever the network does`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        try await sandbox.setLMS(habits: "status:503;retry=3600")
+        let manager = try manager(site, "\(sandbox.http)/lms/json")
+        let events = manager.events
+        try await manager.reports.add(report("a"))
+        _ = try await manager.first(in: events) { if case .reportsSent = $0 { true } else { false } }
+        try await manager.reports.add(report("b"))
+        await manager.networkChanges()
+        await manager.networkChanges()
+        // A call, which joins what the changes have begun, finds it waiting as well.
+        let result = try await manager.reports.send()
+        #expect(result.left == 2 && result.requests == 0)
+        #expect(try await sandbox.lmsVisits().count == 1)
+        await manager.close()
+    }
+
+    @Test func `a target that was away is asked when the network is another one`() async throws {
+        let site = try Site()
+        let (port, peer) = try Self.freePort()
+        let manager = try manager(site, "http://127.0.0.1:\(port)/lms/json")
+        let events = manager.events
+        try await manager.reports.add(report("a"))
+        _ = try await manager.first(in: events) { if case .reportObstacle = $0 { true } else { false } }
+        // As after many failures.
+        close(peer)
+        let sandbox = try await SandboxOrigin.start(["--no-https", "--port", "\(port)"])
+        while try await manager.reports.summary().counts[.delivered] != 1 {
+            await manager.networkChanges()
+            await Task.yield()
+        }
+        #expect(try await sandbox.lmsSummary().once == 1)
+        await manager.close()
+    }
+
+    /// A port of this machine on which nothing listens, kept by a socket that is bound to it.
+    private static func freePort() throws -> (port: Int, socket: Int32) {
+        let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var one: Int32 = 1
+        _ = unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+                unsafe bind(number, place, length) == 0 && getsockname(number, place, &length) == 0
+            }
+        }
+        try #require(status)
+        return (Int(UInt16(bigEndian: address.sin_port)), number)
+    }
+
+    @Test func `dead letters that are to be sent again, and imported reports, go out by themselves`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        try await sandbox.setLMS(habits: "poison:bad")
+        let manager = try manager(site, "\(sandbox.http)/lms/json")
+        try await manager.reports.add(report("bad"))
+        while try await manager.reports.summary().counts[.dead] != 1 { await Task.yield() }
+        try await sandbox.setLMS(habits: "")
+        #expect(try await manager.reports.retry(matching: ReportQuery()) == 1)
+        while try await manager.reports.summary().counts[.delivered] != 1 { await Task.yield() }
+        let shelf = try ReportShelf()
+        var record = ReportRecord(
+            id: "imported", content: "", user: "kim", session: "s", sequence: 1,
+            wall: Timestamp(milliseconds: 1_700_000_000_000), values: .object([]), state: .pending, attempts: 0)
+        record.target = ReportRecord.Target(
+            url: "\(sandbox.http)/lms/json", method: "POST", format: .json, parameters: [])
+        let file = try shelf.file([record])
+        _ = try await manager.reports.import(from: file) { _ in }
+        while try await manager.reports.summary().counts[.delivered] != 2 { await Task.yield() }
+        await shelf.manager.close()
+        await manager.close()
+    }
+
+    @Test func `while another program sends, each report is sent once`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let url = "\(sandbox.http)/lms/json"
+        try await sandbox.setLMS(habits: "slow:20")
+        let (other, resident) = (try manager(site, url, .onDemand), try manager(site, url))
+        for answer in try await other.reports.add((0..<300).map { report("r\($0)") }) { _ = try answer.get() }
+        async let result = other.reports.send()
+        while try await resident.reports.summary().counts[.delivered] != 300 { await Task.yield() }
+        _ = try await result
+        let sums = try await sandbox.lmsSummary()
+        #expect(sums.once == 300 && sums.more == 0 && sums.keyViolations == 0)
+        #expect(try await resident.reports.summary().isConserved)
+        await other.close()
+        await resident.close()
+    }
+
+    @Test func `downloads that a broken network has stopped are queued at once when it is another one`() async throws {
+        let site = try Site()
+        let (port, peer) = try Self.freePort()
+        let manager = try site.manager { ($0.isLongRunning, $0.maxAttempts) = (true, 1) }
+        let events = manager.events
+        let key = try await manager.downloads.enqueue(
+            DownloadRequest(url: "http://127.0.0.1:\(port)/media/bytes-1M-1.mp4"))
+        let event = try await manager.first(in: events) { if case .stopped = $0 { true } else { false } }
+        guard case .stopped(let content) = event else { return }
+        #expect(content.stopReason == .network)
+        let due = try #require(content.nextAttempt)
+        close(peer)
+        let sandbox = try await SandboxOrigin.start(["--no-https", "--port", "\(port)"])
+        await manager.networkChanges()
+        _ = try await manager.first(in: events) { if case .completed = $0 { true } else { false } }
+        let completed = try #require(try await manager.contents.find(key)?.completed)
+        #expect(completed < due, "it did not wait for its next attempt")
+        withExtendedLifetime(sandbox) {}
+        await manager.close()
+    }
+
+    @Test func `a manager that is not long-running follows nothing`() async throws {
+        let site = try Site()
+        let manager = try site.manager()
+        #expect(await manager.networkRefusal != nil)
+        await manager.onNetworkChange { Issue.record("nothing is followed") }
+        await manager.networkChanges()
+        await manager.close()
+        let resident = try site.manager { $0.isLongRunning = true }
+        let isCalled = Guarded(false)
+        await resident.onNetworkChange { isCalled.withLock { $0 = true } }
+        await resident.networkChanges()
+        #expect(isCalled.withLock { $0 })
+        await resident.close()
+        isCalled.withLock { $0 = false }
+        await resident.networkChanges()
+        #expect(!isCalled.withLock { $0 }, "after the end nothing is")
+    }
+}
+
+extension LectureManager {
+    /// As if the kernel had reported it.
+    func networkChanges() {
+        for listener in core.state.surroundings?.networkListeners ?? [] { listener() }
     }
 }

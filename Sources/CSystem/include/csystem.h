@@ -55,6 +55,11 @@ int csystem_pidfd_open(pid_t pid);
 /// is close-on-exec. Returns a descriptor or a negative errno value.
 int csystem_open_network_changes(void);
 
+/// Returns memory to the kernel that only a start has needed: free pages of the heap (malloc_trim(3)), and pages of code
+/// and constants, which come back from the page cache when they are used (madvise(2), MADV_DONTNEED). Only mapped files
+/// that this process cannot write are touched.
+void csystem_return_memory(void);
+
 /// mallopt(3) with M_ARENA_MAX: how many heaps glibc's allocator may have. Returns 1 or 0.
 int csystem_limit_heaps(int count);
 #endif

@@ -96,6 +96,7 @@ struct DaemonRun {
         case .idle:
             isAwaitingIdle = false
             try await recordLists()
+            ProcessHeaps.returnMemory()
         case .planned(let result):
             if case .failure(let error) = result { try report(error) }
             try await perform(agenda.planned((try? result.get()) ?? nil, at: now))
@@ -104,6 +105,7 @@ struct DaemonRun {
             let report = try? result.get()
             let isComplete = report.map { $0.failed == 0 && $0.waiting == 0 } ?? false
             try await perform(agenda.renewed(isComplete: isComplete, at: now))
+            ProcessHeaps.returnMemory()
         case .networkChanged:
             if session.isVerbose { session.report("the network has changed.") }
             try await perform(agenda.networkChanged(at: now))
@@ -126,6 +128,8 @@ struct DaemonRun {
                 awaitIdle()
                 try reporter.ready(agenda.lists.count)
                 try await showStatus()
+                // A start reads much that a daemon at rest does not need.
+                ProcessHeaps.returnMemory()
             case .plan: plan()
             case .renew: renew()
             case .wake(let moment): timers.ring(at: moment, now: session.context.clock.now())

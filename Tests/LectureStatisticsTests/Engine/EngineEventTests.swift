@@ -72,4 +72,28 @@ struct EngineEventTests {
         #expect(zip(published, published.dropFirst()).allSatisfy { $0 != $1 && $0.delivered <= $1.delivered })
         #expect(published.allSatisfy { $0.delivered + $0.left == 500 && $0.obstacles.isEmpty })
     }
+
+    /// What an order changes about a target, and whether it is asked then.
+    static let resumptions: [(SendResumption, isSuspended: Bool, isAsked: Bool, isStillSuspended: Bool)] = [
+        (.everything, true, true, false), (.waits, true, false, true), (.nothing, true, false, true),
+        (.everything, false, true, false), (.waits, false, true, false), (.nothing, false, false, false),
+    ]
+
+    @Test(arguments: resumptions)
+    func `only a person's order ends a suspension, and one without a change ends no wait`(
+        resumption: SendResumption, isSuspended: Bool, isAsked: Bool, isStillSuspended: Bool
+    ) throws {
+        let world = try SendWorld()
+        try world.add("a")
+        world.lms.behave { _, _ in isSuspended ? .answer(401) : .failure(7) }
+        _ = try world.send { $0.attempts = 12 }
+        #expect(try world.entry().condition.suspension == (isSuspended ? .unauthorized : nil))
+        if !isSuspended { #expect(try world.entry().condition.wait != nil) }
+        world.lms.behave { _, _ in .good }
+        let result = try world.send {
+            ($0.resumption, $0.attempts, $0.longestWait) = (resumption, 1, .zero)
+        }
+        #expect((result.delivered == 1) == isAsked && (result.requests > 0) == isAsked)
+        #expect((try world.entry().condition.suspension != nil) == isStillSuspended)
+    }
 }
