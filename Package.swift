@@ -230,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
-                "LectureCommand", "LectureCrypto", "LectureDoctor", "LectureKit", "LectureFormats", "LectureModel",
+                "LectureCommand", "LectureCrypto", "LectureDaemon", "LectureDoctor", "LectureKit", "LectureFormats",
+                "LectureModel",
                 "LecturePlayer", "LectureProgramSupport",
                 "LectureTestSupport",
             ],

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Reports to a service manager what state this process is in: the protocol of sd_notify(3), a datagram to the socket that
-/// `NOTIFY_SOCKET` names. Without that variable nothing is sent.
+/// Reports to a service manager what state this process is in: the protocol of sd_notify(3), a datagram to the socket
+/// that `NOTIFY_SOCKET` names. Without that variable nothing is sent.
 package final class ServiceNotifier: Sendable {
     /// A state.
     package enum Message: Sendable, Hashable {

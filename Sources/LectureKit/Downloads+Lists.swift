@@ -53,8 +53,8 @@ extension LectureManager.Downloads {
         }
     }
 
-    /// Begins to read a course list again, in a manager that has read it before: what only its former reading named does
-    /// not count as named. ``enqueue(_:check:origin:)`` follows.
+    /// Begins to read a course list again, in a manager that has read it before: what only its former reading named
+    /// does not count as named. ``enqueue(_:check:origin:)`` follows.
     ///
     /// - Parameter name: its name.
     package func beginCourseList(_ name: String) { named[name] = nil }

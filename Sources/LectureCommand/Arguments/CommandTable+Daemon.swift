@@ -31,6 +31,6 @@ extension CommandTable {
         examples: [
             ExampleSpec("lecturectl daemon --courses ~/courses", "follow the course lists of a directory"),
             ExampleSpec(
-                "lecturectl daemon --timetable '01:00-06:00=full, else=off'", "download by night, the rest at any time"),
+                "lecturectl daemon --timetable '01:00-06:00=full, else=off'", "download by night"),
         ])
 }

@@ -23,9 +23,9 @@ package import LectureModel
 /// | ``close()`` | closed | closed | closed |
 ///
 /// How long a target that failed is left alone is stored with it, and grows with each failure
-/// (``OriginPacer/Rules/reports``); so is `Retry-After`. What may be sent and yet a run did not settle (another program sends
-/// it, the store cannot be written) is tried after waits of 1, 2, 4 … seconds, at most ``longestPause``. A suspended
-/// target counts as one without reports.
+/// (``OriginPacer/Rules/reports``); so is `Retry-After`. What may be sent and yet a run did not settle (another program
+/// sends it, the store cannot be written) is tried after waits of 1, 2, 4 … seconds, at most ``longestPause``. A
+/// suspended target counts as one without reports.
 package struct DeliveryMachine: Hashable, Sendable {
     /// What the store says about reports that wait.
     package struct Outlook: Hashable, Sendable {
