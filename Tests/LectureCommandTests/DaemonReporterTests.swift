@@ -45,11 +45,13 @@ import Testing
         Row(name: "queued", event: { .queued(try content(.queued)) }, line: #"{"event":"queued""#),
         Row(name: "loading", event: { .advanced(try content(.loading)) }),
         Row(
-            name: "progress", event: {
+            name: "progress",
+            event: {
                 .progress(DownloadProgress(key: try key(), title: "Algebra", state: .downloading))
             }, line: #"{"event":"progress""#),
         Row(
-            name: "verifying", event: {
+            name: "verifying",
+            event: {
                 .progress(DownloadProgress(key: try key(), title: "Algebra", state: .verifying))
             }),
         Row(
