@@ -22,6 +22,7 @@ let migrations = [
     "0014_add_play_sessions",
     "0015_add_bookmarks",
     "0016_add_adaptive",
+    "0017_add_retention",
 ]
 
 let package = Package(
@@ -32,6 +33,7 @@ let package = Package(
         .library(name: "LecturePlayer", targets: ["LecturePlayer"]),
         .library(name: "LectureLoopback", targets: ["LectureLoopback"]),
         .library(name: "LectureDoctor", targets: ["LectureDoctor"]),
+        .library(name: "LectureUpkeep", targets: ["LectureUpkeep"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
@@ -106,6 +108,8 @@ let package = Package(
             dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
+        // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
+        .target(name: "LectureUpkeep", dependencies: ["LectureFormats", "LectureModel", "LectureKit"]),
         // The façade, and its other module name for applications.
         .target(
             name: "KollusSDK", dependencies: ["LectureKit", "LectureModel", "LecturePlayer", "LectureLoopback"]),
@@ -114,7 +118,7 @@ let package = Package(
             name: "LectureCommand",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureDaemon", "LectureDoctor", "LecturePlayer",
-                "LectureLoopback",
+                "LectureLoopback", "LectureUpkeep",
             ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
@@ -231,9 +235,7 @@ let package = Package(
             name: "LectureCommandTests",
             dependencies: [
                 "LectureCommand", "LectureCrypto", "LectureDaemon", "LectureDoctor", "LectureKit", "LectureFormats",
-                "LectureModel",
-                "LecturePlayer", "LectureProgramSupport",
-                "LectureTestSupport",
+                "LectureModel", "LecturePlayer", "LectureProgramSupport", "LectureTestSupport", "LectureUpkeep",
             ],
             exclude: ["Golden"]),
         // Black-box tests: the built program, real servers, real disks, and failures of all kinds.
@@ -284,6 +286,13 @@ let package = Package(
             name: "LectureDoctorTests",
             dependencies: [
                 "LectureDoctor", "LectureCommand", "LectureKit", "LectureModel", "LectureProgramSupport",
+                "LectureTestSupport",
+            ]),
+        // Retention and forecasts: the rules as values, and a store.
+        .testTarget(
+            name: "LectureUpkeepTests",
+            dependencies: [
+                "LectureUpkeep", "LectureKit", "LectureFormats", "LectureModel", "LectureProgramSupport",
                 "LectureTestSupport",
             ]),
         // The loopback server: its rules as values, and real clients.

@@ -82,5 +82,9 @@ package enum MigrationCatalogue {
             identifier: "0016_add_adaptive",
             sha256: "2a6740f8c7d9ae35b0027f22eafbd5221f0ac00ff6d2f333db69388430ea9e1a",
             sql: PackageResources._016_add_adaptive_sql),
+        Entry(
+            identifier: "0017_add_retention",
+            sha256: "6f68e1ebcacb220066cc804a9230cd53cd603c3dca2fcff54f1b1530e4c5717a",
+            sql: PackageResources._017_add_retention_sql),
     ]
 }

@@ -556,6 +556,14 @@ CREATE TABLE playlist (
     text TEXT NOT NULL,
     UNIQUE (version_id, position)
 ) STRICT;
+CREATE TABLE pin (
+    content_id INTEGER PRIMARY KEY REFERENCES content (id) ON DELETE CASCADE,
+    pinned_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE last_play (
+    content_id INTEGER PRIMARY KEY REFERENCES content (id) ON DELETE CASCADE,
+    played_ms INTEGER NOT NULL
+) STRICT;
 INSERT INTO tally VALUES (0, 0, 0, 0);
 INSERT INTO tally VALUES (1, 0, 0, 0);
 INSERT INTO tally VALUES (2, 0, 0, 0);

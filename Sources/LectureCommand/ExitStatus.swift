@@ -95,7 +95,8 @@ package enum ExitStatus: Sendable, Equatable {
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json, .pruneRefused, .mediaUnsupported, .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey,
+            .json, .pruneRefused, .retentionRefused,
+            .mediaUnsupported, .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey,
             .segmentsMissing, .captureGaps, .captureFull:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
@@ -132,7 +133,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
-            .exporterMissing, .manifestReaderMissing:
+            .exporterMissing, .manifestReaderMissing, .retentionUnseen:
             return .configuration
         case .alreadyDownloaded:
             return .done

@@ -215,7 +215,7 @@ extension LectureManager.Downloads {
     }
 
     /// Lets work follow a changed request.
-    private func follow(needsEngine: Bool = false) throws {
+    func follow(needsEngine: Bool = false) throws {
         let moving = needsEngine ? try openService() : service
         moving?.engine.setNeedsStep()
         moving?.wake()

@@ -52,6 +52,9 @@ public struct LectureConfiguration: Sendable {
     public var clientCertificateFile: String?
     /// A PEM file with the certificate's key, a secret file; nil when the key is in ``clientCertificateFile``.
     public var clientKeyFile: String?
+    /// Rules of retention, as the configuration file has them. The product `LectureUpkeep` reads and applies them; the
+    /// library itself removes nothing.
+    public var retentionRules: [String] = []
     /// What is sealed before it is written.
     public var seal = SealPolicy.licensed
     /// How the answers of DRM callbacks are verified.

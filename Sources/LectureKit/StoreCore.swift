@@ -210,12 +210,13 @@ extension CorePart {
     func openSession() throws -> StoreSession { try core.openHost().session }
     func openService() throws -> DownloadService { try core.openService() }
 
-    /// Stores where a player resumes.
-    func keepResumePoint(_ key: ContentKey, _ point: Duration) throws {
+    /// Stores where a player resumes, and that the lecture is played when a player says so.
+    func keepResumePoint(_ key: ContentKey, _ point: Duration, isPlayed: Bool = false) throws {
         try index.transaction { transaction in
             let contents = transaction.index.contents
             guard let item = try contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
             try contents.setResumePoint(item.id, point)
+            if isPlayed { try transaction.index.uses.recordPlayed(item.id, now: clock.now()) }
         }
     }
 }

@@ -415,7 +415,7 @@ extension LectureError.Code {
             .licenceOtherKey,
             .isSealed, .removalWaits,
             .deviceKeyInUse,
-        ] + statistics + applications + access + outside + players + playCallbacks + bookmarks + adaptive
+        ] + statistics + applications + access + outside + players + playCallbacks + bookmarks + adaptive + upkeep
 
     /// The code with this number, for rows read from a store; a newer program's number also gets a usable value.
     ///

@@ -91,6 +91,8 @@ package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
     package var courseLists: CourseListRows { CourseListRows(connection: connection) }
     /// Media files of a lost database that become lectures again.
     package var rebuilt: RebuiltRows { RebuiltRows(store: self) }
+    /// Pins, and when lectures were played.
+    package var uses: UseRows { UseRows(connection: connection) }
     /// Settings that every process on the store shares.
     package var settings: SettingRows { SettingRows(connection: connection) }
 

@@ -122,8 +122,8 @@ import Testing
             ("record-finding", JSONLine.finding(Finding(.disk, .warning, "Little.", remedy: "Free some."))),
             ("record-finding", JSONLine.finding(Finding(.store, LectureError(.storeNewer), name: "/s"))),
             ("record-version", JSONLine.version(ProgramVersion.number)),
-        ] + Self.players(key) + LogFormatTests.messages().map { ("log", $0.json) } + (try LicenceLines.all())
-            + ReportLines.all() + ReportExportLines.all()
+        ] + Self.players(key) + LogFormatTests.messages().map { ("log", $0.json) } + (try UpkeepLines.all())
+            + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
     }
 
     private static let request = DownloadRequest(url: "https://u:p@h.example/m.m3u8?token=1")

@@ -299,6 +299,30 @@ enum RemedyScripts {
         fails prune_refused precache list.txt --prune --max-delete 10%
         works precache list.txt --prune --max-delete 50%
         """#,
+        "retention_unseen": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        echo '{"retention": {"rules": ["keep 300d after download"]}}' >config.json
+        fails retention_unseen prune --config config.json
+        works prune --dry-run --config config.json
+        works prune --yes --config config.json
+        works prune --config config.json
+        """#,
+        "retention_refused": #"""
+        film a.mp4
+        film b.mp4
+        works precache --key a "$url/a.mp4"
+        works precache --key b "$url/b.mp4"
+        python3 - <<X
+        import sqlite3
+        store = sqlite3.connect("store/lecturekit.db")
+        store.execute("UPDATE content SET completed_ms = completed_ms - 5000")
+        store.commit()
+        X
+        fails retention_refused prune --rule 'keep 1s after download' --max-delete 1
+        works prune --dry-run --rule 'keep 1s after download'
+        works prune --rule 'keep 1s after download' --max-delete 2
+        """#,
         "player_missing": #"""
         cp \#(lecture) site/a.mp4
         works precache --key a "$url/a.mp4"

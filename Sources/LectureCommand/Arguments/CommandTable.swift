@@ -46,7 +46,8 @@ package enum CommandTable {
         subcommands: [
             precache, daemon, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause, resume,
         ]
-            + [cancel, reorder, remove, verify, licence, lms, device, store, config, completion, help, version])
+            + [cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, device, store, config, completion]
+            + [help, version])
 
     static let store = CommandSpec(
         "store", "maintains the database",

@@ -81,7 +81,7 @@ struct CommandSession: Sendable {
         settings.quotaBytes = configuration.quotaBytes.value
         settings.reserveBytes = configuration.reserveBytes.value
         // Another program may fill what is given up: on a full disk the others only read.
-        settings.spendsSpaceReserve = command.path == ["remove"]
+        settings.spendsSpaceReserve = [["remove"], ["prune"]].contains(command.path)
         settings.caFile = configuration.caFile.value
         settings.acceptsAnyMedia = command.flag("accept-any")
         settings.trustsLength = command.flag("trust-length")

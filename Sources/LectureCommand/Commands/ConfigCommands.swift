@@ -26,7 +26,10 @@ enum ConfigCommands {
             if !isQuiet { context.say("There is no configuration file: the defaults apply.", .information) }
             return .done
         }
-        let mistakes = LectureConfiguration.mistakes(inFile: path)
+        var mistakes = LectureConfiguration.mistakes(inFile: path)
+        if let settings = try? ConfigurationFile.read(path, services: ServiceDirectories(context.environment)) {
+            do throws(LectureError) { _ = try Configuration.rules(settings, path) } catch { mistakes.append(error) }
+        }
         for mistake in mistakes { try context.report(mistake, wantsJSON: command.flag("json")) }
         guard mistakes.isEmpty else { return .configuration }
         if !isQuiet { context.say("\(path) has no mistakes.", .information) }

@@ -21,10 +21,14 @@ enum ListCommand {
             let limit = command.integer("limit") ?? .max
             if session.wantsJSON {
                 var writer = JSONWriter()
+                let pins = try await manager.contents.pinned()
                 try await pages.forEachPage(offset: offset, limit: limit) { contents in
                     let licences = try await manager.licences.statuses(of: contents)
                     writer.removeAll()
-                    for content in contents { JSONLine.write(content, licence: licences[content.key], &writer) }
+                    for content in contents {
+                        let key = content.key
+                        JSONLine.write(content, licence: licences[key], pinned: pins[key], &writer)
+                    }
                     try context.output.write(writer.bytes)
                 }
             } else if context.outputIsTerminal {

@@ -10,8 +10,9 @@ enum MissingStore {
     ]
     /// Applied to a whole store, these do nothing when it is empty. A service may run them before the first download.
     private static let contented: Set<[String]> = [
-        ["list"], ["status"], ["pause"], ["resume"], ["cancel"], ["remove"], ["verify"], ["licence", "list"],
-        ["licence", "renew"], ["licence", "pending"], ["lms", "list"], ["lms", "send"], ["lms", "retry"],
+        ["list"], ["status"], ["pause"], ["resume"], ["cancel"], ["remove"], ["unpin"], ["prune"], ["verify"],
+        ["licence", "list"], ["licence", "renew"], ["licence", "pending"], ["lms", "list"], ["lms", "send"],
+        ["lms", "retry"],
         ["bookmark", "sync"],
     ]
 

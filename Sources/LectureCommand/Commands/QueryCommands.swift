@@ -12,13 +12,17 @@ enum QueryCommands {
                 throw LectureError(.unknownContent, detail: key.text)
             }
             let licence = try await manager.licences.status(of: key)
+            let use = try await manager.contents.uses(of: [content.key])[content.key]
             guard !session.wantsJSON else {
-                try context.output.write(machine: JSONLine.content(content, licence: licence))
+                try context.output.write(
+                    machine: JSONLine.content(content, licence: licence, pinned: use?.pinned))
                 return .done
             }
             let isOneFile = content.state == .completed && content.type != .adaptiveDownload
             let path = isOneFile ? try? await manager.contents.path(of: key) : nil
             var facts = facts(content, path: path)
+            if let played = use?.lastPlayed { facts.append(("Last played", HumanText.date(played))) }
+            if let pinned = use?.pinned { facts.append(("Pinned", HumanText.date(pinned))) }
             if let licence { facts.append(("Licence", LicenceCommands.sentence(licence))) }
             try context.output.write(text(facts))
             return .done

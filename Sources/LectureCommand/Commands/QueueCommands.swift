@@ -76,7 +76,7 @@ enum QueueCommands {
     }
 
     /// Runs an action on every key; one that fails is reported and does not stop the others.
-    private static func each(
+    static func each(
         _ keys: [ContentKey], _ session: CommandSession, _ body: (ContentKey) async throws -> Void
     ) async throws -> ExitStatus {
         var status = ExitStatus.done

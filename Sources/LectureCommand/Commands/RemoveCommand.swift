@@ -101,6 +101,22 @@ struct Removal {
             // One that is not in the store is already gone.
             if let current { left[current, default: []].append(key) } else { try write(removed: [key]) }
         }
+        return try await wait(for: left)
+    }
+
+    /// Waits until lectures are gone whose removal is requested.
+    ///
+    /// - Parameter request: requests it; returns the lectures by the keys that the library uses.
+    /// - Returns: the exit status.
+    /// - Throws: what `request` throws; `LectureError` when the store cannot be written; ``OutputError``.
+    func requested(_ request: () async throws -> [ContentKey]) async throws -> ExitStatus {
+        let keys = try await request()
+        return try await wait(for: Dictionary(keys.map { ($0, [$0]) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// Waits until lectures are gone; by the keys that the library uses, as typed.
+    private func wait(for keys: [ContentKey: [ContentKey]]) async throws -> ExitStatus {
+        var left = keys
         return try await wait(left.count) { removed in
             if let removed {
                 try write(removed: left.removeValue(forKey: removed) ?? [])

@@ -256,10 +256,13 @@ package enum JSONLine {
     /// - Parameters:
     ///   - content: its current state.
     ///   - licence: its licence, as validated now; nil when it needs none.
+    ///   - pinned: since when it is pinned; nil when it is not.
     /// - Returns: the line.
-    package static func content(_ content: Content, licence: LicenceStatus? = nil) -> String {
+    package static func content(
+        _ content: Content, licence: LicenceStatus? = nil, pinned: Timestamp? = nil
+    ) -> String {
         var writer = JSONWriter(reserving: 1024)
-        write(content, licence: licence, &writer)
+        write(content, licence: licence, pinned: pinned, &writer)
         return writer.text
     }
 
@@ -268,8 +271,9 @@ package enum JSONLine {
     /// - Parameters:
     ///   - content: its current state.
     ///   - licence: its licence.
+    ///   - pinned: since when it is pinned.
     ///   - writer: what it is written to.
-    static func write(_ content: Content, licence: LicenceStatus?, _ writer: inout JSONWriter) {
+    static func write(_ content: Content, licence: LicenceStatus?, pinned: Timestamp?, _ writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("record", "content")
             identity(content, &writer)
@@ -294,6 +298,7 @@ package enum JSONLine {
             if let licence { judgement(licence, &writer) }
             writer.member("attempts", content.attempts)
             writer.member("next_attempt_ms", content.nextAttempt?.milliseconds)
+            writer.member("pinned_ms", pinned?.milliseconds)
         }
         writer.endLine()
     }

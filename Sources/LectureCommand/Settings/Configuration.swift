@@ -1,5 +1,6 @@
 package import LectureKit
 package import LectureModel
+package import LectureUpkeep
 
 /// The settings of one run. Options override the environment, which overrides the configuration file and the defaults.
 package struct Configuration: Sendable, Equatable {
@@ -33,6 +34,8 @@ package struct Configuration: Sendable, Equatable {
     package let deviceDirectory: Setting<String?>
     /// The group that shares the store; nil when the configuration names none.
     package let group: Setting<String?>
+    /// Rules of retention; none by default.
+    package let retention: [RetentionRule]
     /// How the answers of DRM callbacks are verified.
     package let rights: Setting<RightsConfiguration>
     /// The application's key; nil without one.
@@ -87,6 +90,7 @@ package struct Configuration: Sendable, Equatable {
         seal = Self.seal(command) ?? settings.seal.map { Setting($0, .file) } ?? Setting(.licensed, .default)
         deviceDirectory = Self.deviceDirectory(environment, settings)
         group = Self.group(environment, settings)
+        retention = try Self.rules(settings, file.value)
         rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
         application = Setting(settings.application, settings.application == nil ? .default : .file)
         statistics = try Self.statistics(environment, settings.statistics)
@@ -111,6 +115,7 @@ package struct Configuration: Sendable, Equatable {
             ("storage.seal", seal.value.rawValue, seal.origin),
             ("storage.device_dir", deviceDirectory.value ?? "", deviceDirectory.origin),
             ("storage.group", group.value ?? "", group.origin),
+            ("retention.rules", retention.map(\.text).joined(separator: "; "), origin("retention.rules")),
             ("application.bundle_id", application.value?.bundleID ?? "", origin("application.bundle_id")),
             ("application.expires", application.value?.expires ?? "", origin("application.expires")),
             ("application.trust_dir", application.value?.trustDirectory ?? "", origin("application.trust_dir")),
@@ -141,6 +146,14 @@ package struct Configuration: Sendable, Equatable {
         let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
         guard let at = url[start..<end].lastIndex(of: "@") else { return url }
         return "\(url[..<start])…\(url[at...])"
+    }
+
+    /// The rules of a file.
+    static func rules(_ settings: ConfigurationFile, _ file: String?) throws(LectureError) -> [RetentionRule] {
+        do throws(LectureError) { return try RetentionRule.rules(settings.retentionRules ?? []) } catch {
+            throw LectureError(
+                .configuration, detail: file ?? "", cause: "retention.rules: \(error.detail): \(error.cause)")
+        }
     }
 
     // MARK: Directories

@@ -58,6 +58,7 @@ extension LectureConfiguration {
         if let seal = settings.seal { self.seal = seal }
         if let deviceDirectory = settings.deviceDirectory { self.deviceDirectory = deviceDirectory }
         if let group = settings.group { sharedGroup = group }
+        if let rules = settings.retentionRules { retentionRules = rules }
         (rights, application, statistics) = (settings.rights, settings.application, settings.statistics)
     }
 }

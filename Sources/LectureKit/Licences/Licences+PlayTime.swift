@@ -10,7 +10,14 @@ extension LectureManager.Licences {
     }
 
     /// Stores where a player resumes.
-    func keepPlace(_ key: ContentKey, _ place: Duration) throws { try keepResumePoint(key, place) }
+    func keepPlace(_ key: ContentKey, _ place: Duration) throws { try keepResumePoint(key, place, isPlayed: true) }
+
+    /// Notes that a lecture is played. What cannot be noted, on a full disk or in a store that is only read, does not
+    /// keep it from playing.
+    func recordPlayed(_ key: ContentKey) {
+        guard writer.whyReadOnly == nil, let content = try? writer.contents.contentID(key) else { return }
+        try? writer.transaction { try $0.index.uses.recordPlayed(content, now: clock.now()) }
+    }
 
     /// Charges limited play time; nil when the licence has no limit.
     func chargePlayTime(_ key: ContentKey, _ time: Duration) throws -> PlayCharge? {

@@ -357,6 +357,12 @@ public struct LicenceQuestion: Sendable, Hashable {
     /// What went wrong; nil when nothing did.
     public let error: LectureError?
 
+    /// Creates a request that was answered, or not.
+    package init(at: Timestamp, question: String, outcome: String) {
+        (self.at, self.question, self.outcome) = (at, question, outcome)
+        (status, error) = (nil, nil)
+    }
+
     init(_ attempt: LicenceAttempt) {
         (at, status, outcome, error) = (attempt.at, attempt.status, attempt.outcome, attempt.error)
         question = attempt.kind == 1 ? "grant" : attempt.kind == 2 ? "completion" : "check"

@@ -70,13 +70,19 @@ public actor Play {
     ///   `CancellationError` when the task is cancelled: then neither.
     public func start() async throws {
         guard !isOver else { throw LectureError(.closing, detail: key.text) }
-        guard isLicensed, !isCounted else { return }
+        guard !isCounted else { return }
+        guard isLicensed else {
+            isCounted = true
+            await licences.recordPlayed(key)
+            return
+        }
         // Before the wait, so that a second call does not count it again.
         isCounted = true
         do { try await licences.countPlay(key) } catch {
             isCounted = false
             throw error
         }
+        await licences.recordPlayed(key)
     }
 
     /// Reads media. An adaptive lecture has no bytes of its own: all of it is the stream of its first media playlist,
@@ -158,6 +164,7 @@ public actor Play {
         if watchedMedia > .zero || watchedRunning > .zero { try await write() }
         if let counter { try await LectureError.only { try await counter.end() } }
         isOver = true
+        if isCounted { await licences.recordPlayed(key) }
     }
 
     /// Stores the position in a lecture that still exists.

@@ -41,6 +41,8 @@ package struct ConfigurationFile: Sendable {
     package var deviceDirectory: String?
     /// The group that shares the store.
     package var group: String?
+    /// Rules of retention, as written.
+    package var retentionRules: [String]?
     /// How the answers of DRM callbacks are verified.
     package var rights = RightsConfiguration()
     /// The application's key.
@@ -159,6 +161,8 @@ struct ConfigurationReader {
             for member in try known(members(section), "network") { try takeNetwork(member) }
         case "storage":
             for member in try known(members(section), "storage") { try takeStorage(member) }
+        case "retention":
+            for member in try known(members(section), "retention") { try takeRetention(member) }
         case "application":
             try takeApplication(try known(members(section), "application"))
         case "drm":
@@ -219,6 +223,14 @@ struct ConfigurationReader {
         case "renew_within_s": file.renewWithin = .seconds(try integer(member, "daemon", 0...31_622_400))
         default: break
         }
+    }
+
+    private mutating func takeRetention(_ member: JSONMember) throws(LectureError) {
+        let texts = member.value.elements?.compactMap { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
+        guard let texts, texts.count == member.value.elements?.count else {
+            throw refused("retention.\(member.name) must be an array of texts that are not empty")
+        }
+        file.retentionRules = texts
     }
 
     private mutating func takeApplication(_ members: [JSONMember]) throws(LectureError) {

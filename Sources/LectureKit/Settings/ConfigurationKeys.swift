@@ -3,7 +3,7 @@
 package enum ConfigurationKeys {
     /// The members by the section that holds them; the file itself is the empty name.
     package static let sections: [(name: String, members: [String])] = [
-        ("", ["network", "storage", "application", "drm", "lms", "daemon"]),
+        ("", ["network", "storage", "retention", "application", "drm", "lms", "daemon"]),
         (
             "network",
             [
@@ -12,6 +12,7 @@ package enum ConfigurationKeys {
             ]
         ),
         ("storage", ["quota_bytes", "reserve_bytes", "seal", "device_dir", "group"]),
+        ("retention", ["rules"]),
         ("application", ["key", "bundle_id", "expires", "trust_dir"]),
         ("drm", ["user_key", "strict", "unverified", "keys"]),
         ("drm.keys", ["id", "algorithm", "legacy", "secret_file", "jwks_file", "ca_file"]),

@@ -236,7 +236,7 @@ extension LectureManager.Reports {
     }
 
     /// Stores a player's position.
-    func keepPlace(_ key: ContentKey, _ place: Duration) throws { try keepResumePoint(key, place) }
+    func keepPlace(_ key: ContentKey, _ place: Duration) throws { try keepResumePoint(key, place, isPlayed: true) }
 
     /// The source of reports: this device's public id when it has one, the kind of machine, the lecture.
     private func playSource(_ content: String) -> ReportSource {

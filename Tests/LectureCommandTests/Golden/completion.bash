@@ -41,24 +41,6 @@ _lecturectl_value() {
     "precache --client-key") echo 'files' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
-    "daemon --courses") echo 'files' ;;
-    "daemon --renew-within") echo 'anything' ;;
-    "daemon --connections" | "daemon -c") echo 'words auto' ;;
-    "daemon --limit-rate") echo 'anything' ;;
-    "daemon --timetable") echo 'anything' ;;
-    "daemon --max-attempts") echo 'anything' ;;
-    "daemon --ca-file") echo 'files' ;;
-    "daemon --proxy") echo 'anything' ;;
-    "daemon --timeout") echo 'anything' ;;
-    "daemon --retries") echo 'anything' ;;
-    "daemon --per-host") echo 'anything' ;;
-    "daemon --jobs" | "daemon -j") echo 'anything' ;;
-    "daemon --credentials-file") echo 'files' ;;
-    "daemon --netrc-file") echo 'files' ;;
-    "daemon --client-cert") echo 'files' ;;
-    "daemon --client-key") echo 'files' ;;
-    "daemon --quota") echo 'anything' ;;
-    "daemon --reserve") echo 'anything' ;;
     "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
     "list --offset") echo 'anything' ;;
@@ -100,6 +82,8 @@ _lecturectl_value() {
     "remove --recent") echo 'anything' ;;
     "remove --older-than") echo 'anything' ;;
     "remove --expiring") echo 'anything' ;;
+    "prune --rule") echo 'anything' ;;
+    "prune --max-delete") echo 'anything' ;;
     "verify --sample") echo 'anything' ;;
     "verify --rate") echo 'anything' ;;
     "verify --ca-file") echo 'files' ;;
@@ -233,6 +217,8 @@ _lecturectl_arguments() {
     "cancel") echo 'keys' ;;
     "reorder") echo 'keys' ;;
     "remove") echo 'keys' ;;
+    "pin") echo 'keys' ;;
+    "unpin") echo 'keys' ;;
     "verify") echo 'keys' ;;
     "licence show") echo 'keys' ;;
     "licence import") echo 'files' ;;
@@ -247,7 +233,7 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache daemon list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
+    "help") echo 'words precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -255,7 +241,6 @@ _lecturectl_arguments() {
 _lecturectl_options() {
     case "$1" in
     "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
-    "daemon") echo '--courses --renew-within --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "metrics") echo '--output -o --label --quota --reserve' ;;
@@ -271,6 +256,8 @@ _lecturectl_options() {
     "cancel") echo '--all -a' ;;
     "reorder") echo '--all -a --first --last --priority -p' ;;
     "remove") echo '--all -a --samples --dry-run -n --state --type --course --folder --recent --older-than --expiring' ;;
+    "unpin") echo '--all -a' ;;
+    "prune") echo '--dry-run -n --yes -y --rule --max-delete' ;;
     "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
@@ -298,7 +285,7 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache daemon list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version' ;;
+    "") echo 'precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

@@ -31,7 +31,6 @@ _lecturectl() {
     command)
         commands=(
             'precache:downloads lectures into the store'
-            'daemon:keeps lectures, licences and reports up to date until it is stopped'
             'list:lists lectures'
             'show:shows everything about one lecture'
             'status:shows the whole store at a glance'
@@ -47,6 +46,9 @@ _lecturectl() {
             'cancel:stops lectures until they are requested again'
             'reorder:changes which lecture is downloaded first'
             'remove:deletes lectures and their files'
+            'pin:keeps lectures whatever the rules say'
+            'unpin:takes the pins of lectures away'
+            'prune:removes what the rules do not keep'
             'verify:re-reads lectures and locates damage'
             'licence:manages licences'
             'lms:manages the learning reports for the LMS'
@@ -62,7 +64,6 @@ _lecturectl() {
     rest)
         case $line[1] in
             precache) _lecturectl_precache ;;
-            daemon) _lecturectl_daemon ;;
             list) _lecturectl_list ;;
             show) _lecturectl_show ;;
             status) _lecturectl_status ;;
@@ -78,6 +79,9 @@ _lecturectl() {
             cancel) _lecturectl_cancel ;;
             reorder) _lecturectl_reorder ;;
             remove) _lecturectl_remove ;;
+            pin) _lecturectl_pin ;;
+            unpin) _lecturectl_unpin ;;
+            prune) _lecturectl_prune ;;
             verify) _lecturectl_verify ;;
             licence) _lecturectl_licence ;;
             lms) _lecturectl_lms ;;
@@ -164,44 +168,6 @@ _lecturectl_precache() {
         '-V[Show the version.]' \
         '--version[Show the version.]' \
         '*:SOURCE:_files'
-}
-
-_lecturectl_daemon() {
-    _arguments -s -S \
-        '*--courses=[A course list, or a directory with course lists (.jsonl, .csv, .txt), to follow. Repeatable. Default: daemon.courses, else $CONFIGURATION_DIRECTORY/courses.]:PATH:_files' \
-        '--renew-within=[Renew licences this long before they end.]:DURATION: ' \
-        '-c+[Parallel ranges of one file.]:N:(auto)' \
-        '--connections=[Parallel ranges of one file.]:N:(auto)' \
-        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
-        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
-        '--max-attempts=[Give up a lecture after N attempts in a row without progress.]:N: ' \
-        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
-        '--proxy=[The proxy for all requests.]:URL: ' \
-        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
-        '--retries=[Retry a failed request N times.]:N: ' \
-        '--per-host=[Connections to one server, across all lectures.]:N: ' \
-        '-j+[Lectures downloaded at once.]:N: ' \
-        '--jobs=[Lectures downloaded at once.]:N: ' \
-        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
-        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
-        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
-        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
-        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
-        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
-        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
-        '--store=[The store'\''s directory.]:DIR:_files -/' \
-        '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object per line on standard output.]' \
-        '-q[Print errors only.]' \
-        '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
-        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
-        '-h[Show this help.]' \
-        '--help[Show this help.]' \
-        '-V[Show the version.]' \
-        '--version[Show the version.]'
 }
 
 _lecturectl_list() {
@@ -633,6 +599,67 @@ _lecturectl_remove() {
         '-V[Show the version.]' \
         '--version[Show the version.]' \
         '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_pin() {
+    _arguments -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_unpin() {
+    _arguments -s -S \
+        '-a[Take all pins away.]' \
+        '--all[Take all pins away.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_prune() {
+    _arguments -s -S \
+        '-n[Print what would be removed and why, and remove nothing.]' \
+        '--dry-run[Print what would be removed and why, and remove nothing.]' \
+        '-y[Accept the rules of the configuration, also for later runs.]' \
+        '--yes[Accept the rules of the configuration, also for later runs.]' \
+        '*--rule=[A rule, in place of the configuration'\''s. Repeatable.]:RULE: ' \
+        '--max-delete=[Remove nothing if more than this number, or share (10%), of the complete lectures would go.]:LIMIT: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
 }
 
 _lecturectl_verify() {
@@ -1482,7 +1509,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache daemon list show status metrics why path cat play export bookmark pause resume cancel reorder remove verify licence lms device store config completion help version)'
+        '*:COMMAND:(precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version)'
 }
 
 _lecturectl_version() {

@@ -1,0 +1,17 @@
+// The catalogue's codes for rules of retention. Numbers and names are frozen.
+
+extension LectureError.Code {
+    /// Rules of the configuration that were not accepted yet.
+    public static let retentionUnseen = Self(
+        -20295, "retention_unseen", "these rules have not been accepted yet; nothing was removed",
+        "Look at what they remove ('lecturectl prune --dry-run'), then run 'lecturectl prune --yes' once.",
+        reason: "Rules are new or were changed, and what they remove was not looked at.")
+    /// Rules take more lectures than may be removed at once.
+    public static let retentionRefused = Self(
+        -20296, "retention_refused", "the rules take more lectures than may be removed at once; nothing was removed",
+        "Check the rules and the clock ('lecturectl prune --dry-run'). If they are right, run the command again with a "
+            + "larger --max-delete.",
+        reason: "Rules that suddenly take most lectures are usually a mistake, or the clock is wrong.")
+    /// All of the above.
+    static let upkeep: [Self] = [.retentionUnseen, .retentionRefused]
+}
