@@ -292,8 +292,8 @@ let package = Package(
         .testTarget(
             name: "LectureUpkeepTests",
             dependencies: [
-                "LectureUpkeep", "LectureKit", "LectureFormats", "LectureModel", "LectureProgramSupport",
-                "LectureTestSupport",
+                "LectureUpkeep", "LectureKit", "LectureDownload", "LectureFormats", "LectureModel",
+                "LectureProgramSupport", "LectureTestSupport",
             ]),
         // The loopback server: its rules as values, and real clients.
         .testTarget(

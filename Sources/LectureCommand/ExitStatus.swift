@@ -112,7 +112,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .cancelled, .notComplete, .alreadyDownloading, .closing, .storeBusy, .bodyCut, .quota,
             .serverWait, .schedule, .deadline, .leaseLost, .interrupted, .reportTargetWaits, .reportTargetMissing,
             .reportAnswerUnexpected, .reportsUnderWay, .workerFailed, .removalWaits, .resumeUnsafe, .streamLive,
-            .captureStalled:
+            .captureStalled, .notInTime:
             return .tryAgain
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
             .playNotPermitted, .playPermissionExpired, .playPermissionRefused, .playPermissionUsedUp, .duplicatePlay,

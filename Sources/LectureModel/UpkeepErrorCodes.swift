@@ -1,4 +1,4 @@
-// The catalogue's codes for rules of retention. Numbers and names are frozen.
+// The catalogue's codes for rules of retention and forecasts. Numbers and names are frozen.
 
 extension LectureError.Code {
     /// Rules of the configuration that were not accepted yet.
@@ -12,6 +12,11 @@ extension LectureError.Code {
         "Check the rules and the clock ('lecturectl prune --dry-run'). If they are right, run the command again with a "
             + "larger --max-delete.",
         reason: "Rules that suddenly take most lectures are usually a mistake, or the clock is wrong.")
+    /// A forecast ends after the time that was asked for.
+    public static let notInTime = Self(
+        -20297, "not_in_time", "the lectures will not be complete in time",
+        "'lecturectl plan --ready-by TIME' names what is in the way, and what to do about it.",
+        reason: "At the speed that was measured, and within the timetable, the bytes that are left take longer.")
     /// All of the above.
-    static let upkeep: [Self] = [.retentionUnseen, .retentionRefused]
+    static let upkeep: [Self] = [.retentionUnseen, .retentionRefused, .notInTime]
 }

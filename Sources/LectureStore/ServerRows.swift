@@ -103,6 +103,37 @@ package struct ServerRows: ServerStore {
         }
         return (bytes, .milliseconds(busy))
     }
+
+    /// How much each server has sent in a period, and how long transfers from it were active.
+    ///
+    /// - Parameters:
+    ///   - time: the start of the period.
+    ///   - bound: the limit that applied at a time; nil for none.
+    /// - Returns: by server, in the order of their names: of what was sent without a limit if there is anything, else
+    ///   of all, with the largest limit.
+    /// - Throws: ``LectureError``.
+    package func throughputs(
+        since time: Timestamp, bound: (Timestamp) -> Int64?
+    ) throws -> [(origin: String, bytes: Int64, busy: Duration, bound: Int64?)] {
+        let attempts = try connection.query(
+            """
+            SELECT origin, at_ms, duration_ms, bytes FROM attempt WHERE at_ms >= ? AND bytes > 0
+            ORDER BY at_ms LIMIT 100000
+            """, time
+        ) { (origin: $0.text(0), start: $0.timestamp(1), length: $0.int64(2), bytes: $0.int64(3)) }
+        return Dictionary(grouping: attempts, by: \.origin).sorted { $0.key < $1.key }.map { origin, attempts in
+            let bounds = attempts.map { bound($0.start) }
+            let free = zip(attempts, bounds).filter { $0.1 == nil }.map(\.0)
+            var (bytes, busy, end): (Int64, Int64, Int64) = (0, 0, .min)
+            for attempt in free.isEmpty ? attempts : free {
+                bytes += attempt.bytes
+                let (start, stop) = (attempt.start.milliseconds, attempt.start.milliseconds + attempt.length)
+                busy += max(0, stop - max(end, start))
+                end = max(end, stop)
+            }
+            return (origin, bytes, .milliseconds(busy), free.isEmpty ? bounds.compactMap(\.self).max() : nil)
+        }
+    }
 }
 
 extension Connection {

@@ -315,13 +315,20 @@ enum RemedyScripts {
         works precache --key b "$url/b.mp4"
         python3 - <<X
         import sqlite3
-        store = sqlite3.connect("store/lecturekit.db")
+        store = sqlite3.connect("$HOME/.local/share/lecturekit/lecturekit.db")
         store.execute("UPDATE content SET completed_ms = completed_ms - 5000")
         store.commit()
         X
         fails retention_refused prune --rule 'keep 1s after download' --max-delete 1
         works prune --dry-run --rule 'keep 1s after download'
         works prune --rule 'keep 1s after download' --max-delete 2
+        """#,
+        "not_in_time": #"""
+        film a.mp4
+        echo "{\"url\": \"$url/a.mp4\", \"key\": \"a\", \"size\": 100000000}" >list.jsonl
+        if "$lecturectl" plan --items list.jsonl --speed 1K --ready-by 'tomorrow 08:00' >answer; then exit 1; fi
+        grep -q '^In the way: ' answer
+        works plan --items list.jsonl --speed 100M --ready-by 'tomorrow 08:00'
         """#,
         "player_missing": #"""
         cp \#(lecture) site/a.mp4

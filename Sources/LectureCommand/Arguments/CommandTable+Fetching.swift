@@ -201,6 +201,7 @@ extension CommandTable {
     ]
 
     private static let runOptions: [OptionSpec] = [
+        readyBy("Warn when the lectures will not be complete by then, and say when they will again."),
         .value(
             "deadline", nil, "DURATION", .duration,
             help: "Stop after this time with exit status 75. Downloaded data is kept."),

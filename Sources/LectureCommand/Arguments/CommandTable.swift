@@ -44,10 +44,10 @@ package enum CommandTable {
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [
-            precache, daemon, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause, resume,
+            precache, daemon, plan, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause,
         ]
-            + [cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, device, store, config, completion]
-            + [help, version])
+            + [resume, cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, device, store, config]
+            + [completion, help, version])
 
     static let store = CommandSpec(
         "store", "maintains the database",

@@ -26,6 +26,7 @@ package enum CommandActions {
         "pin": PinCommands.pin,
         "unpin": PinCommands.unpin,
         "prune": PruneCommand.run,
+        "plan": PlanCommand.run,
         "verify": VerifyCommand.run,
         "licence list": LicenceCommands.list,
         "licence show": LicenceCommands.show,

@@ -6,11 +6,12 @@ enum PrecacheCommand {
     @Sendable static func run(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
         let session = try CommandSession(command, context)
         let sources = try PrecacheSources(command)
+        let time = try PlanCommand.readyBy(command, context)
         if command.flag("after-input"), try await !isNeeded(session) { return .done }
         if command.flag("dry-run") { return try await PrecachePlan(session: session).run(sources) }
         try sources.prepareOutputs()
         let manager = try session.manager()
-        var run = PrecacheRun(manager: manager, session: session)
+        var run = PrecacheRun(manager: manager, session: session, readyBy: time)
         do {
             let status = try await run.run(sources)
             await manager.close()

@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureUpkeep
 
 /// One run: requests in, events out, until the library is idle.
 ///
@@ -24,6 +25,8 @@ struct PrecacheRun {
     private var lastCount: BootInstant?
     private var result: PrecacheResult
     private var isClosing = false
+    /// Whether it will be done in time; nil where no time was named.
+    private var readiness: RunReadiness?
 
     /// The lists that were read.
     var lists: NamedLists { result.lists }
@@ -33,12 +36,13 @@ struct PrecacheRun {
     private var context: CommandContext { session.context }
     private var command: ParsedCommand { session.command }
 
-    init(manager: LectureManager, session: CommandSession) {
+    init(manager: LectureManager, session: CommandSession, readyBy: Timestamp?) {
         self.manager = manager
         self.session = session
         // Subscribed before the first request, so that no event is missed.
         loop = EventLoop(manager.events, tick: .milliseconds(250), session.context)
         result = PrecacheResult(began: session.context.clock.boot())
+        readiness = readyBy.map { RunReadiness(by: $0, manager) }
         let mode = ProgressRenderer.mode(
             choice: session.command.text("progress"), isQuiet: session.isQuiet,
             isTerminal: session.mayDraw, environment: session.context.environment)
@@ -255,8 +259,31 @@ struct PrecacheRun {
             lastCount = now
             result.summary = try await manager.summary()
             tracker.update(result.summary, refused: result.refused)
+            try await watch()
         }
         draw()
+    }
+
+    /// Says when the run begins to be late, and when it is in time again.
+    private mutating func watch() async throws {
+        guard var readiness else { return }
+        let change = try await readiness.take(
+            result.summary, now: context.clock.now(), at: context.clock.boot())
+        self.readiness = readiness
+        guard let change else { return }
+        let (time, end) = (readiness.time, readiness.end)
+        if session.wantsJSON {
+            try context.output.write(
+                machine: JSONLine.slipped(isInTime: change == .inTime, by: time, end: end))
+        }
+        try? context.diagnostics.write(renderer.interrupt(size: size))
+        let when = end.map { "; done \(PlanAnswer.date($0))" } ?? ""
+        switch change {
+        case .inTime: session.report("In time again for \(PlanAnswer.date(time))\(when).")
+        case .late, .unknown:
+            let error = LectureError(.notInTime, detail: "\(PlanAnswer.date(time))\(when)")
+            context.say(error.message, .warning)
+        }
     }
 
     /// The size of the terminal, where it matters: asking for it at each event would be a system call.

@@ -190,8 +190,8 @@ package struct PruneTotals: Sendable {
         }
         if listed > 0 {
             sentences.append(
-                "\(listed) of them \(listed == 1 ? "is" : "are") still in a course list: the next 'lecturectl precache' "
-                    + "of that list downloads \(listed == 1 ? "it" : "them") again.")
+                "\(listed) of them \(listed == 1 ? "is" : "are") still in a course list: the next 'lecturectl "
+                    + "precache' of that list downloads \(listed == 1 ? "it" : "them") again.")
         }
         return sentences
     }

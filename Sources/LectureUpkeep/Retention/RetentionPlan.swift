@@ -29,10 +29,10 @@ public struct RetainedLecture: Sendable, Hashable {
 /// What rules remove, and why: a value, the same for the same input.
 ///
 /// 1. `drop what has expired` takes every lecture whose licence has ended for good.
-/// 2. Of the `keep` rules, those that name a lecture's course take the place of general ones of the same kind. A lecture
-///    goes when at least one of its rules counts from something that has happened, and none keeps it any more.
-/// 3. `never below` takes more while fewer bytes are free: first what no `keep` rule holds, then what one holds; in both
-///    first what was played, the longest ago first, then what never was, the oldest download first.
+/// 2. Of the `keep` rules, those that name a lecture's course take the place of general ones of the same kind. A
+///    lecture goes when at least one of its rules counts from something that has happened, and none keeps it any more.
+/// 3. `never below` takes more while fewer bytes are free: first what no `keep` rule holds, then what one holds; in
+///    both first what was played, the longest ago first, then what never was, the oldest download first.
 ///
 /// Pinned lectures, those that are played, and those that something still works on are never taken.
 public struct RetentionPlan: Sendable, Hashable {

@@ -3,6 +3,7 @@
 # The kinds of an option's value and of the arguments, the options and the commands, by the words so far.
 _lecturectl_value() {
     case "$1" in
+    "precache --ready-by") echo 'anything' ;;
     "precache --deadline") echo 'anything' ;;
     "precache --key") echo 'anything' ;;
     "precache --title") echo 'anything' ;;
@@ -74,6 +75,16 @@ _lecturectl_value() {
     "bookmark add --user") echo 'anything' ;;
     "bookmark remove --user") echo 'anything' ;;
     "bookmark sync --user") echo 'anything' ;;
+    "plan --course") echo 'anything' ;;
+    "plan --items") echo 'files' ;;
+    "plan --check") echo 'words list head never' ;;
+    "plan --ready-by") echo 'anything' ;;
+    "plan --speed") echo 'anything' ;;
+    "plan --limit-rate") echo 'anything' ;;
+    "plan --timetable") echo 'anything' ;;
+    "plan --jobs" | "plan -j") echo 'anything' ;;
+    "plan --quota") echo 'anything' ;;
+    "plan --reserve") echo 'anything' ;;
     "reorder --priority" | "reorder -p") echo 'anything' ;;
     "remove --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "remove --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
@@ -212,6 +223,7 @@ _lecturectl_arguments() {
     "bookmark add") echo 'keys' ;;
     "bookmark remove") echo 'keys' ;;
     "bookmark sync") echo 'keys' ;;
+    "plan") echo 'keys' ;;
     "pause") echo 'keys' ;;
     "resume") echo 'keys' ;;
     "cancel") echo 'keys' ;;
@@ -233,14 +245,14 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
+    "help") echo 'words precache list show status metrics why path cat play export bookmark plan pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
     *) echo none ;;
     esac
 }
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "precache") echo '--ready-by --deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "metrics") echo '--output -o --label --quota --reserve' ;;
@@ -251,6 +263,7 @@ _lecturectl_options() {
     "bookmark add") echo '--user' ;;
     "bookmark remove") echo '--user' ;;
     "bookmark sync") echo '--user' ;;
+    "plan") echo '--course --items --check --ready-by --speed --limit-rate --timetable --jobs -j --quota --reserve' ;;
     "pause") echo '--all -a' ;;
     "resume") echo '--all -a' ;;
     "cancel") echo '--all -a' ;;
@@ -285,7 +298,7 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
+    "") echo 'precache list show status metrics why path cat play export bookmark plan pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

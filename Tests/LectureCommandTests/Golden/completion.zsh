@@ -41,6 +41,7 @@ _lecturectl() {
             'play:plays a lecture in a window'
             'export:writes an adaptive lecture into one file'
             'bookmark:manages the bookmarks of lectures'
+            'plan:says whether lectures will be there in time'
             'pause:stops lectures until they are resumed'
             'resume:resumes paused and cancelled lectures'
             'cancel:stops lectures until they are requested again'
@@ -74,6 +75,7 @@ _lecturectl() {
             play) _lecturectl_play ;;
             export) _lecturectl_export ;;
             bookmark) _lecturectl_bookmark ;;
+            plan) _lecturectl_plan ;;
             pause) _lecturectl_pause ;;
             resume) _lecturectl_resume ;;
             cancel) _lecturectl_cancel ;;
@@ -98,6 +100,7 @@ _lecturectl() {
 
 _lecturectl_precache() {
     _arguments -s -S \
+        '--ready-by=[Warn when the lectures will not be complete by then, and say when they will again. Local time: '\''Mon 08:00'\'', '\''tomorrow 08:00'\'', '\''08:00'\'', '\''2026-11-30 08:00'\'', or with a zone.]:TIME: ' \
         '--deadline=[Stop after this time with exit status 75. Downloaded data is kept.]:DURATION: ' \
         '--after-input[Wait until standard input ends, then continue with the unfinished lectures in the store. If any input arrives before that, the command exits without downloading.]' \
         '-n[Print what is new, changed, complete and gone, how many bytes there are to download and whether they fit. Nothing is downloaded or stored. --check head asks the servers.]' \
@@ -471,6 +474,35 @@ _lecturectl_bookmark_remove() {
 _lecturectl_bookmark_sync() {
     _arguments -s -S \
         '--user=[The learner.]:ID: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error.]' \
+        '--verbose[Print more messages on standard error.]' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
+}
+
+_lecturectl_plan() {
+    _arguments -s -S \
+        '--course=[The lectures of this course.]:NAME: ' \
+        '--items=[The lectures of this course list, as '\''precache'\'' reads it.]:FILE:_files' \
+        '--check=[With --items: '\''head'\'' asks the servers for sizes that the list does not have.]:HOW:(list head never)' \
+        '--ready-by=[By when; without it, only the end is computed. Local time: '\''Mon 08:00'\'', '\''tomorrow 08:00'\'', '\''08:00'\'', '\''2026-11-30 08:00'\'', or with a zone.]:TIME: ' \
+        '--speed=[Bytes a second of every server, in place of what was measured.]:RATE: ' \
+        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
+        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -1509,7 +1541,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status metrics why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version)'
+        '*:COMMAND:(precache list show status metrics why path cat play export bookmark plan pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version)'
 }
 
 _lecturectl_version() {
