@@ -14,7 +14,7 @@ enum NormalURL {
     /// Whether a text is a URL in its normal form.
     ///
     /// - Parameter text: any text.
-    /// - Returns: false where only libcurl can tell.
+    /// - Returns: false where only libcurl decides.
     static func isNormal(_ text: String) -> Bool {
         let bytes = text.utf8
         guard bytes.count <= CurlURL.maximumBytes else { return false }

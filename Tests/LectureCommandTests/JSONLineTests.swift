@@ -115,15 +115,21 @@ import Testing
             ("event-streams", JSONLine.streams(outline, of: request)),
             ("event-warning", JSONLine.warning(.init(line: 1, member: "titel", suggestion: "title"))),
             ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
-            ("event-daemon", JSONLine.daemon("ready")),
-            ("event-daemon", JSONLine.daemon("list_read", list: "/c/a.jsonl", used: 3, refused: 0)),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
+            ("record-version", JSONLine.version(ProgramVersion.number)),
+        ] + Self.players(key) + Self.unattended() + (try UpkeepLines.all())
+            + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
+    }
+
+    /// What machines without an operator say.
+    private static func unattended() -> [(schema: String, line: String)] {
+        [
+            ("event-daemon", JSONLine.daemon("ready")),
+            ("event-daemon", JSONLine.daemon("list_read", list: "/c/a.jsonl", used: 3, refused: 0)),
             ("record-finding", JSONLine.finding(Finding(.disk, .warning, "Little.", remedy: "Free some."))),
             ("record-finding", JSONLine.finding(Finding(.store, LectureError(.storeNewer), name: "/s"))),
-            ("record-version", JSONLine.version(ProgramVersion.number)),
-        ] + Self.players(key) + LogFormatTests.messages().map { ("log", $0.json) } + (try UpkeepLines.all())
-            + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
+        ] + LogFormatTests.messages().map { ("log", $0.json) }
     }
 
     private static let request = DownloadRequest(url: "https://u:p@h.example/m.m3u8?token=1")

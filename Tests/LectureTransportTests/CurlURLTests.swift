@@ -1,7 +1,7 @@
 import LectureModel
+import LectureTestSupport
 import Testing
 
-import LectureTestSupport
 @testable import LectureTransport
 
 struct CurlURLTests {
