@@ -141,7 +141,7 @@ struct AgedStore {
         await aged.nginx.stop()
     }
 
-    @Test(arguments: [1, 5, 20])
+    @Test(arguments: [1, 5, 20, 24])
     func `a kill in the middle leaves each lecture whole or gone`(after count: Int) async throws {
         let keys = (0..<24).map { "k\($0)" }
         let aged = try await AgedStore(keys, bytes: 60_000)

@@ -42,13 +42,17 @@ private struct PruneRun {
 
     mutating func run() async throws -> ExitStatus {
         let retention = Retention(manager)
-        let plan = try await retention.plan(rules)
+        var plan = try await retention.plan(rules)
         let isAccepted = try await isAccepted()
         if command.flag("dry-run") || !isAccepted {
             try show(plan, isDryRun: true)
             if command.flag("dry-run") { return .done }
             try session.report(LectureError(.retentionUnseen))
             return .configuration
+        }
+        if let status = try await finishKilledRun() {
+            guard status == .done else { return status }
+            plan = try await retention.plan(rules)
         }
         try await check(plan)
         if command.flag("yes") { try await manager.contents.acceptRetention(text) }
@@ -68,6 +72,19 @@ private struct PruneRun {
             current = left
         }
         return .done
+    }
+
+    /// Deletes the rest of lectures that a killed run has begun to delete: the space that they take is not free yet.
+    ///
+    /// - Returns: how that ended; nil where there are none.
+    private func finishKilledRun() async throws -> ExitStatus? {
+        var filter = ContentFilter()
+        filter.states = [.removing]
+        var keys: [ContentKey] = []
+        try await ContentPages(manager: manager, filter: filter, sort: .added).forEachPage { page in
+            keys += page.map(\.key)
+        }
+        return keys.isEmpty ? nil : try await Removal(manager: manager, session: session).some(keys)
     }
 
     private func isAccepted() async throws -> Bool {

@@ -42,6 +42,36 @@ _lecturectl_value() {
     "precache --client-key") echo 'files' ;;
     "precache --quota") echo 'anything' ;;
     "precache --reserve") echo 'anything' ;;
+    "precache --on-success") echo 'anything' ;;
+    "precache --on-failure") echo 'anything' ;;
+    "daemon --courses") echo 'files' ;;
+    "daemon --renew-within") echo 'anything' ;;
+    "daemon --connections" | "daemon -c") echo 'words auto' ;;
+    "daemon --limit-rate") echo 'anything' ;;
+    "daemon --timetable") echo 'anything' ;;
+    "daemon --max-attempts") echo 'anything' ;;
+    "daemon --ca-file") echo 'files' ;;
+    "daemon --proxy") echo 'anything' ;;
+    "daemon --timeout") echo 'anything' ;;
+    "daemon --retries") echo 'anything' ;;
+    "daemon --per-host") echo 'anything' ;;
+    "daemon --jobs" | "daemon -j") echo 'anything' ;;
+    "daemon --credentials-file") echo 'files' ;;
+    "daemon --netrc-file") echo 'files' ;;
+    "daemon --client-cert") echo 'files' ;;
+    "daemon --client-key") echo 'files' ;;
+    "daemon --quota") echo 'anything' ;;
+    "daemon --reserve") echo 'anything' ;;
+    "plan --course") echo 'anything' ;;
+    "plan --items") echo 'files' ;;
+    "plan --check") echo 'words list head never' ;;
+    "plan --ready-by") echo 'anything' ;;
+    "plan --speed") echo 'anything' ;;
+    "plan --limit-rate") echo 'anything' ;;
+    "plan --timetable") echo 'anything' ;;
+    "plan --jobs" | "plan -j") echo 'anything' ;;
+    "plan --quota") echo 'anything' ;;
+    "plan --reserve") echo 'anything' ;;
     "list --sort") echo 'words title downloaded size expiry priority folder' ;;
     "list --limit") echo 'anything' ;;
     "list --offset") echo 'anything' ;;
@@ -56,6 +86,18 @@ _lecturectl_value() {
     "metrics --label") echo 'anything' ;;
     "metrics --quota") echo 'anything' ;;
     "metrics --reserve") echo 'anything' ;;
+    "doctor --ca-file") echo 'files' ;;
+    "doctor --proxy") echo 'anything' ;;
+    "doctor --timeout") echo 'anything' ;;
+    "doctor --retries") echo 'anything' ;;
+    "doctor --per-host") echo 'anything' ;;
+    "doctor --jobs" | "doctor -j") echo 'anything' ;;
+    "doctor --credentials-file") echo 'files' ;;
+    "doctor --netrc-file") echo 'files' ;;
+    "doctor --client-cert") echo 'files' ;;
+    "doctor --client-key") echo 'files' ;;
+    "doctor --quota") echo 'anything' ;;
+    "doctor --reserve") echo 'anything' ;;
     "cat --range" | "cat -r") echo 'anything' ;;
     "play --start") echo 'anything' ;;
     "play --section") echo 'anything' ;;
@@ -75,16 +117,8 @@ _lecturectl_value() {
     "bookmark add --user") echo 'anything' ;;
     "bookmark remove --user") echo 'anything' ;;
     "bookmark sync --user") echo 'anything' ;;
-    "plan --course") echo 'anything' ;;
-    "plan --items") echo 'files' ;;
-    "plan --check") echo 'words list head never' ;;
-    "plan --ready-by") echo 'anything' ;;
-    "plan --speed") echo 'anything' ;;
-    "plan --limit-rate") echo 'anything' ;;
-    "plan --timetable") echo 'anything' ;;
-    "plan --jobs" | "plan -j") echo 'anything' ;;
-    "plan --quota") echo 'anything' ;;
-    "plan --reserve") echo 'anything' ;;
+    "bookmark sync --on-success") echo 'anything' ;;
+    "bookmark sync --on-failure") echo 'anything' ;;
     "reorder --priority" | "reorder -p") echo 'anything' ;;
     "remove --state") echo 'words queued loading downloading verifying completed stopped failed removing outdated damaged' ;;
     "remove --type") echo 'words streaming downloading sample adaptiveStreaming adaptiveDownload' ;;
@@ -107,6 +141,8 @@ _lecturectl_value() {
     "verify --netrc-file") echo 'files' ;;
     "verify --client-cert") echo 'files' ;;
     "verify --client-key") echo 'files' ;;
+    "verify --on-success") echo 'anything' ;;
+    "verify --on-failure") echo 'anything' ;;
     "licence list --expiring") echo 'anything' ;;
     "licence list --limit") echo 'anything' ;;
     "licence list --offset") echo 'anything' ;;
@@ -122,6 +158,8 @@ _lecturectl_value() {
     "licence renew --jobs" | "licence renew -j") echo 'anything' ;;
     "licence renew --rate") echo 'anything' ;;
     "licence renew --max-attempts") echo 'anything' ;;
+    "licence renew --on-success") echo 'anything' ;;
+    "licence renew --on-failure") echo 'anything' ;;
     "licence regrant --jobs" | "licence regrant -j") echo 'anything' ;;
     "licence regrant --rate") echo 'anything' ;;
     "licence regrant --max-attempts") echo 'anything' ;;
@@ -160,6 +198,8 @@ _lecturectl_value() {
     "lms send --rate") echo 'anything' ;;
     "lms send --max-attempts") echo 'anything' ;;
     "lms send --longest-wait") echo 'anything' ;;
+    "lms send --on-success") echo 'anything' ;;
+    "lms send --on-failure") echo 'anything' ;;
     "lms retry --reason") echo 'words refused too_large unsupported conflict' ;;
     "lms retry --since") echo 'anything' ;;
     "lms retry --until") echo 'anything' ;;
@@ -190,6 +230,8 @@ _lecturectl_value() {
     "store info --quota") echo 'anything' ;;
     "store info --reserve") echo 'anything' ;;
     "store backup --delete-copy") echo 'files' ;;
+    "store backup --on-success") echo 'anything' ;;
+    "store backup --on-failure") echo 'anything' ;;
     "config show --ca-file") echo 'files' ;;
     "config show --proxy") echo 'anything' ;;
     "config show --timeout") echo 'anything' ;;
@@ -204,6 +246,7 @@ _lecturectl_value() {
     "config show --reserve") echo 'anything' ;;
     *" --store") echo 'directories' ;;
     *" --config") echo 'files' ;;
+    *" --log-format") echo 'words auto text json journal' ;;
     *" --progress") echo 'words auto bar plain none' ;;
     *" --color") echo 'words auto always never' ;;
     *) echo none ;;
@@ -213,7 +256,9 @@ _lecturectl_value() {
 _lecturectl_arguments() {
     case "$1" in
     "precache") echo 'files' ;;
+    "plan") echo 'keys' ;;
     "show") echo 'keys' ;;
+    "doctor") echo 'anything' ;;
     "why") echo 'keys' ;;
     "path") echo 'keys' ;;
     "cat") echo 'keys' ;;
@@ -223,7 +268,6 @@ _lecturectl_arguments() {
     "bookmark add") echo 'keys' ;;
     "bookmark remove") echo 'keys' ;;
     "bookmark sync") echo 'keys' ;;
-    "plan") echo 'keys' ;;
     "pause") echo 'keys' ;;
     "resume") echo 'keys' ;;
     "cancel") echo 'keys' ;;
@@ -245,25 +289,27 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache list show status metrics why path cat play export bookmark plan pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
+    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
     *) echo none ;;
     esac
 }
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--ready-by --deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "precache") echo '--ready-by --deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve --on-success --on-failure' ;;
+    "daemon") echo '--courses --renew-within --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "plan") echo '--course --items --check --ready-by --speed --limit-rate --timetable --jobs -j --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
     "metrics") echo '--output -o --label --quota --reserve' ;;
+    "doctor") echo '--offline --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "cat") echo '--range -r' ;;
     "play") echo '--stream --start --section --repeat --speed --no-video --subtitles --subtitle-language --second-subtitle-language --fullscreen --audio-output --video-output --user --with --url --port' ;;
     "export") echo '--output -o --format --force' ;;
     "bookmark list") echo '--user' ;;
     "bookmark add") echo '--user' ;;
     "bookmark remove") echo '--user' ;;
-    "bookmark sync") echo '--user' ;;
-    "plan") echo '--course --items --check --ready-by --speed --limit-rate --timetable --jobs -j --quota --reserve' ;;
+    "bookmark sync") echo '--user --on-success --on-failure' ;;
     "pause") echo '--all -a' ;;
     "resume") echo '--all -a' ;;
     "cancel") echo '--all -a' ;;
@@ -271,17 +317,17 @@ _lecturectl_options() {
     "remove") echo '--all -a --samples --dry-run -n --state --type --course --folder --recent --older-than --expiring' ;;
     "unpin") echo '--all -a' ;;
     "prune") echo '--dry-run -n --yes -y --rule --max-delete' ;;
-    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key' ;;
+    "verify") echo '--all -a --repair --sample --rate --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --on-success --on-failure' ;;
     "licence list") echo '--expiring --limit --offset' ;;
     "licence import") echo '--trust --crl --jwks --hmac-key-file' ;;
     "licence rekey") echo '--trust --crl --jwks --hmac-key-file' ;;
-    "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
+    "licence renew") echo '--expired --within --all -a --jobs -j --rate --max-attempts --dry-run -n --acks --on-success --on-failure' ;;
     "licence regrant") echo '--all -a --new-device --jobs -j --rate --max-attempts --dry-run -n --acks' ;;
     "licence pending") echo '--pay' ;;
     "licence verify") echo '--trust --crl --jwks --hmac-key-file --at --audience --issuer --user --content --device --batch --trust-dir' ;;
     "lms add") echo '--id --user --session --seq --json --play --content --course --note --target --format --batch --acks' ;;
     "lms list") echo '--state --user --course --target --since --until --limit --offset --ids --summary' ;;
-    "lms send") echo '--target --format --rate --max-attempts --longest-wait --acks' ;;
+    "lms send") echo '--target --format --rate --max-attempts --longest-wait --acks --on-success --on-failure' ;;
     "lms retry") echo '--all -a --reason --since --until' ;;
     "lms export") echo '--format --since --until --state --course --user --output -o --pseudonymise --force -f' ;;
     "lms import") echo '--format' ;;
@@ -289,16 +335,16 @@ _lecturectl_options() {
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
-    "store backup") echo '--delete-copy' ;;
+    "store backup") echo '--delete-copy --on-success --on-failure' ;;
     "store rebuild") echo '--delete-unusable' ;;
     "config show") echo '--origin --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     esac
-    echo '--store --config --json --quiet -q --verbose -v --progress --color --help -h --version -V'
+    echo '--store --config --json --quiet -q --verbose -v --log-format --progress --color --help -h --version -V'
 }
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache list show status metrics why path cat play export bookmark plan pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
+    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

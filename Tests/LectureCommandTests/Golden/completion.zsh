@@ -18,8 +18,9 @@ _lecturectl() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -31,17 +32,19 @@ _lecturectl() {
     command)
         commands=(
             'precache:downloads lectures into the store'
+            'daemon:keeps lectures, licences and reports up to date until it is stopped'
+            'plan:says whether lectures will be there in time'
             'list:lists lectures'
             'show:shows everything about one lecture'
             'status:shows the whole store at a glance'
             'metrics:prints figures for Prometheus'
+            'doctor:examines configuration, store, disk, clock, device key and servers'
             'why:explains the state of a lecture'
             'path:prints the path of an unsealed file'
             'cat:writes media bytes to standard output'
             'play:plays a lecture in a window'
             'export:writes an adaptive lecture into one file'
             'bookmark:manages the bookmarks of lectures'
-            'plan:says whether lectures will be there in time'
             'pause:stops lectures until they are resumed'
             'resume:resumes paused and cancelled lectures'
             'cancel:stops lectures until they are requested again'
@@ -65,17 +68,19 @@ _lecturectl() {
     rest)
         case $line[1] in
             precache) _lecturectl_precache ;;
+            daemon) _lecturectl_daemon ;;
+            plan) _lecturectl_plan ;;
             list) _lecturectl_list ;;
             show) _lecturectl_show ;;
             status) _lecturectl_status ;;
             metrics) _lecturectl_metrics ;;
+            doctor) _lecturectl_doctor ;;
             why) _lecturectl_why ;;
             path) _lecturectl_path ;;
             cat) _lecturectl_cat ;;
             play) _lecturectl_play ;;
             export) _lecturectl_export ;;
             bookmark) _lecturectl_bookmark ;;
-            plan) _lecturectl_plan ;;
             pause) _lecturectl_pause ;;
             resume) _lecturectl_resume ;;
             cancel) _lecturectl_cancel ;;
@@ -157,13 +162,16 @@ _lecturectl_precache() {
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
         '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
         '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -171,6 +179,75 @@ _lecturectl_precache() {
         '-V[Show the version.]' \
         '--version[Show the version.]' \
         '*:SOURCE:_files'
+}
+
+_lecturectl_daemon() {
+    _arguments -s -S \
+        '*--courses=[A course list, or a directory with course lists (.jsonl, .csv, .txt), to follow. Repeatable. Default: daemon.courses, else $CONFIGURATION_DIRECTORY/courses.]:PATH:_files' \
+        '--renew-within=[Renew licences this long before they end.]:DURATION: ' \
+        '-c+[Parallel ranges of one file.]:N:(auto)' \
+        '--connections=[Parallel ranges of one file.]:N:(auto)' \
+        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
+        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
+        '--max-attempts=[Give up a lecture after N attempts in a row without progress.]:N: ' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_plan() {
+    _arguments -s -S \
+        '--course=[The lectures of this course.]:NAME: ' \
+        '--items=[The lectures of this course list, as '\''precache'\'' reads it.]:FILE:_files' \
+        '--check=[With --items: '\''head'\'' asks the servers for sizes that the list does not have.]:HOW:(list head never)' \
+        '--ready-by=[By when; without it, only the end is computed. Local time: '\''Mon 08:00'\'', '\''tomorrow 08:00'\'', '\''08:00'\'', '\''2026-11-30 08:00'\'', or with a zone.]:TIME: ' \
+        '--speed=[Bytes a second of every server, in place of what was measured.]:RATE: ' \
+        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
+        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:KEY:_lecturectl_keys'
 }
 
 _lecturectl_list() {
@@ -190,8 +267,9 @@ _lecturectl_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -207,8 +285,9 @@ _lecturectl_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -227,8 +306,9 @@ _lecturectl_status() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -249,14 +329,49 @@ _lecturectl_metrics() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]'
+}
+
+_lecturectl_doctor() {
+    _arguments -s -S \
+        '--offline[Ask no server.]' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '*:SERVER: '
 }
 
 _lecturectl_why() {
@@ -266,8 +381,9 @@ _lecturectl_why() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -284,8 +400,9 @@ _lecturectl_path() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -304,8 +421,9 @@ _lecturectl_cat() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -338,8 +456,9 @@ _lecturectl_play() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -360,8 +479,9 @@ _lecturectl_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -381,8 +501,9 @@ _lecturectl_bookmark() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -419,8 +540,9 @@ _lecturectl_bookmark_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -438,8 +560,9 @@ _lecturectl_bookmark_add() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -459,8 +582,9 @@ _lecturectl_bookmark_remove() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -474,42 +598,16 @@ _lecturectl_bookmark_remove() {
 _lecturectl_bookmark_sync() {
     _arguments -s -S \
         '--user=[The learner.]:ID: ' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
-        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
-        '-h[Show this help.]' \
-        '--help[Show this help.]' \
-        '-V[Show the version.]' \
-        '--version[Show the version.]' \
-        '*:KEY:_lecturectl_keys'
-}
-
-_lecturectl_plan() {
-    _arguments -s -S \
-        '--course=[The lectures of this course.]:NAME: ' \
-        '--items=[The lectures of this course list, as '\''precache'\'' reads it.]:FILE:_files' \
-        '--check=[With --items: '\''head'\'' asks the servers for sizes that the list does not have.]:HOW:(list head never)' \
-        '--ready-by=[By when; without it, only the end is computed. Local time: '\''Mon 08:00'\'', '\''tomorrow 08:00'\'', '\''08:00'\'', '\''2026-11-30 08:00'\'', or with a zone.]:TIME: ' \
-        '--speed=[Bytes a second of every server, in place of what was measured.]:RATE: ' \
-        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
-        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
-        '-j+[Lectures downloaded at once.]:N: ' \
-        '--jobs=[Lectures downloaded at once.]:N: ' \
-        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
-        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
-        '--store=[The store'\''s directory.]:DIR:_files -/' \
-        '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object per line on standard output.]' \
-        '-q[Print errors only.]' \
-        '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -528,8 +626,9 @@ _lecturectl_pause() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -548,8 +647,9 @@ _lecturectl_resume() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -568,8 +668,9 @@ _lecturectl_cancel() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -592,8 +693,9 @@ _lecturectl_reorder() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -622,8 +724,9 @@ _lecturectl_remove() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -640,8 +743,9 @@ _lecturectl_pin() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -660,8 +764,9 @@ _lecturectl_unpin() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -684,8 +789,9 @@ _lecturectl_prune() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -713,13 +819,16 @@ _lecturectl_verify() {
         '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
         '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
         '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -739,8 +848,9 @@ _lecturectl_licence() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -787,8 +897,9 @@ _lecturectl_licence_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -804,8 +915,9 @@ _lecturectl_licence_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -826,8 +938,9 @@ _lecturectl_licence_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -848,8 +961,9 @@ _lecturectl_licence_rekey() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -872,13 +986,16 @@ _lecturectl_licence_renew() {
         '-n[Print the plan and send no request.]' \
         '--dry-run[Print the plan and send no request.]' \
         '--acks[Print '\''ACK KEY'\'' on standard output once a licence is durably renewed or granted.]' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -905,8 +1022,9 @@ _lecturectl_licence_regrant() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -924,8 +1042,9 @@ _lecturectl_licence_pending() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -953,8 +1072,9 @@ _lecturectl_licence_verify() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -974,8 +1094,9 @@ _lecturectl_lms() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1029,8 +1150,9 @@ _lecturectl_lms_add() {
         '--config=[The configuration file.]:FILE:_files' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1056,8 +1178,9 @@ _lecturectl_lms_list() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1074,13 +1197,16 @@ _lecturectl_lms_send() {
         '--max-attempts=[Give up on a target after N failures in a row.]:N: ' \
         '--longest-wait=[Do not wait for a target longer than this.]:DURATION: ' \
         '--acks[Print '\''ACK ID'\'' on standard output once a report'\''s delivery is durably recorded.]' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1101,8 +1227,9 @@ _lecturectl_lms_retry() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1130,8 +1257,9 @@ _lecturectl_lms_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1148,8 +1276,9 @@ _lecturectl_lms_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1172,8 +1301,9 @@ _lecturectl_lms_erase() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1192,8 +1322,9 @@ _lecturectl_device() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1227,8 +1358,9 @@ _lecturectl_device_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1247,8 +1379,9 @@ _lecturectl_device_export() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1266,8 +1399,9 @@ _lecturectl_device_import() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1287,8 +1421,9 @@ _lecturectl_store() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1340,8 +1475,9 @@ _lecturectl_store_info() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1357,8 +1493,9 @@ _lecturectl_store_check() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1370,13 +1507,16 @@ _lecturectl_store_check() {
 _lecturectl_store_backup() {
     _arguments -s -S \
         '*--delete-copy=[Then delete this older copy, so that '\''lms erase'\'' does not look for it. Repeatable.]:FILE:_files' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1393,8 +1533,9 @@ _lecturectl_store_migrate() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1411,8 +1552,9 @@ _lecturectl_store_rebuild() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1432,8 +1574,9 @@ _lecturectl_config() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1480,8 +1623,9 @@ _lecturectl_config_show() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1497,8 +1641,9 @@ _lecturectl_config_check() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1515,8 +1660,9 @@ _lecturectl_completion() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
@@ -1533,15 +1679,16 @@ _lecturectl_help() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache list show status metrics why path cat play export bookmark plan pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version)'
+        '*:COMMAND:(precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version)'
 }
 
 _lecturectl_version() {
@@ -1551,8 +1698,9 @@ _lecturectl_version() {
         '--json[Print one JSON object per line on standard output.]' \
         '-q[Print errors only.]' \
         '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error.]' \
-        '--verbose[Print more messages on standard error.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
         '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
         '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
         '-h[Show this help.]' \
