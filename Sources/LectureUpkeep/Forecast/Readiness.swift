@@ -142,7 +142,7 @@ public struct Readiness: Sendable, Hashable {
             let bytes = lecture.isComplete ? 0 : max(1, lecture.bytesLeft ?? median ?? 1)
             return ForecastItem(bytes: bytes, origin: lecture.origin, notBefore: lecture.notBefore)
         }
-        bytesLeft = items.reduce(0) { $0 + ($1.bytes > 1 ? $1.bytes : 0) }
+        bytesLeft = items.reduce(0) { Self.sum($0, $1.bytes > 1 ? $1.bytes : 0) }
         self.places = places
         forecast = Forecast(items: items, speeds: speeds, windows: limits.windows, jobs: limits.jobs, now: now)
         let isSized = median != nil || estimated == 0
@@ -221,18 +221,24 @@ public struct Readiness: Sendable, Hashable {
     }
 
     private mutating func findSpace(_ limits: ReadinessLimits) {
-        if let space = limits.space, bytesLeft > space + limits.prunable {
+        if let space = limits.space.map({ Self.sum($0, limits.prunable) }), bytesLeft > space {
             obstacles.append(
                 ReadinessObstacle(
-                    .space, nil, "The disk has space for \(space + limits.prunable) of \(bytesLeft) bytes.",
+                    .space, nil, "The disk has space for \(space) of \(bytesLeft) bytes.",
                     remedy: "Free space ('lecturectl prune', 'lecturectl remove'), or allow a smaller --reserve."))
         }
-        if let quota = limits.quota, bytesLeft > quota + limits.prunable {
+        if let quota = limits.quota.map({ Self.sum($0, limits.prunable) }), bytesLeft > quota {
             obstacles.append(
                 ReadinessObstacle(
-                    .quota, nil, "The quota leaves \(quota + limits.prunable) of \(bytesLeft) bytes.",
+                    .quota, nil, "The quota leaves \(quota) of \(bytesLeft) bytes.",
                     remedy: "Raise --quota or 'storage.quota_bytes', or remove lectures with 'lecturectl remove'."))
         }
+    }
+
+    /// A sum of bytes, at most the largest number: a server or a list may announce any size.
+    private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
     }
 
     private mutating func find(_ lecture: PlannedLecture) {

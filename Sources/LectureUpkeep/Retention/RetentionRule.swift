@@ -117,7 +117,8 @@ private struct RuleWords {
         let (word, start) = next()
         let behind = place
         let unit = next().word
-        if !unit.isEmpty, let bytes = QuantityText.byteCount(word + unit), bytes > 0 { return bytes }
+        // Two numbers are never one: '1 5GiB' is no 15 GiB.
+        if unit.first?.isLetter == true, let bytes = QuantityText.byteCount(word + unit), bytes > 0 { return bytes }
         place = behind
         guard let bytes = QuantityText.byteCount(word), bytes > 0 else {
             throw refusal(at: start, "'\(word)' is no size such as 20GiB or '500 MiB'")
