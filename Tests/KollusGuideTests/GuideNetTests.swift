@@ -271,7 +271,9 @@ import Testing
         #expect(ending.lines.contains { $0.hasSuffix("none.mp4: error -8404") })
         #expect(ending.lines.contains("licence server: kind 1, result 1"))
         #expect(ending.lines.contains { $0.hasPrefix("report: ") && $0.hasSuffix("answer JSON") }, "\(ending.all)")
-        #expect(ending.lines.last == "reports: 1 sent, 0 not")
+        // It goes out by itself, unless the call comes first; either way once.
+        let last = try #require(ending.lines.last)
+        #expect(["reports: 1 sent, 0 not", "reports: 0 sent, 0 not"].contains(last))
         #expect(try await scene.sandbox.lmsSummary().once == 1)
         await scene.sandbox.stop()
     }
