@@ -71,7 +71,7 @@ final class StepTimer: @unchecked Sendable {
         timer.schedule(deadline: .now() + .milliseconds(Int(clamping: delay.milliseconds)), leeway: leeway)
     }
 
-    /// Stops the timer. A pending step does not run any more.
+    /// Stops the timer. A pending step does not run any more. On the core queue.
     func stop() {
         timer.cancel()
         step = {}

@@ -108,6 +108,9 @@ final class CurlLoop: SerialExecutor {
     /// other: nothing else touches the actor's state any more.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        // Callers do not retain the executor, and the job may release the transport while this still runs.
+        let loop = unsafe Unmanaged.passRetained(self)
+        defer { unsafe loop.release() }
         let runsHere = deliver { mail in
             mail.jobs.append(job)
             guard mail.phase == .ended, !mail.runsLateJobs else { return false }

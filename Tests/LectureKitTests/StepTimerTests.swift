@@ -29,8 +29,9 @@ import Testing
         let count = executor.queue.sync { steps.count }
         executor.queue.sync { timer.serve(pacedBy: { traffic }) { ran.signal() } }
         timer.wake()
-        defer { timer.stop() }
-        return (count, ran.wait(timeout: .now() + 20) == .success)
+        let isRun = ran.wait(timeout: .now() + 20) == .success
+        executor.queue.sync { timer.stop() }
+        return (count, isRun)
     }
 
     @Test func `without many exchanges every wake is a step`() {
