@@ -1,5 +1,6 @@
 import Foundation
 import LectureCommand
+import LectureFormats
 import LectureKit
 import LectureModel
 import LectureProgramSupport
@@ -81,7 +82,7 @@ import Testing
 
     @Test(arguments: [-1, 0, 999, 1000, 1_700_000_000_008])
     func `a time has its milliseconds`(milliseconds: Int64) throws {
-        let text = HumanText.utcMilliseconds(Timestamp(milliseconds: milliseconds))
+        let text = MomentText.utc(Timestamp(milliseconds: milliseconds))
         #expect(Quantity.moment(text)?.milliseconds == milliseconds)
         #expect(text.utf8.count == 24)
     }

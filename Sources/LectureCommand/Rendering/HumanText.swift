@@ -104,7 +104,7 @@ package enum HumanText {
     /// - Returns: the text.
     package static func date(_ time: Timestamp) -> String {
         let local = time + .seconds(SystemTime.secondsEastOfUTC(time))
-        let (day, clock) = parts(local)
+        let (day, clock) = MomentText.parts(local)
         return "\(day) \(clock)"
     }
 
@@ -121,45 +121,8 @@ package enum HumanText {
     /// - Parameter time: the time; truncated to whole seconds.
     /// - Returns: the text.
     package static func utc(_ time: Timestamp) -> String {
-        let (day, clock) = parts(time)
+        let (day, clock) = MomentText.parts(time)
         return "\(day)T\(clock)Z"
-    }
-
-    /// A time in UTC with milliseconds: `2026-03-04T05:06:07.008Z` (RFC 3339).
-    ///
-    /// - Parameter time: the time.
-    /// - Returns: the text.
-    package static func utcMilliseconds(_ time: Timestamp) -> String {
-        let (day, clock) = parts(time)
-        let rest = time.milliseconds % 1000
-        let fraction = "\(rest < 0 ? rest + 1000 : rest)"
-        return "\(day)T\(clock).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)Z"
-    }
-
-    private static func parts(_ time: Timestamp) -> (day: String, clock: String) {
-        var days = time.milliseconds / 86_400_000
-        var rest = time.milliseconds % 86_400_000
-        if rest < 0 { (days, rest) = (days - 1, rest + 86_400_000) }
-        let (year, month, day) = civil(daysSinceEpoch: days)
-        let seconds = rest / 1000
-        let padding = (0...999).contains(year) ? String(repeating: "0", count: 4 - "\(year)".count) : ""
-        return (
-            "\(padding)\(year)-\(twoDigits(month))-\(twoDigits(day))",
-            "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
-        )
-    }
-
-    /// The Gregorian date of a day (Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`):
-    /// years begin in March, so that the leap day is the last one.
-    private static func civil(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = daysSinceEpoch + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
     private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -92,7 +92,7 @@ package struct LogMessage: Sendable, Equatable {
         let pairs = format == .text ? allFields : fields
         let rest = pairs.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.value($0.value))" }.joined()
         switch format {
-        case .text, .json: return "\(HumanText.utcMilliseconds(time)) \(priority.name) \(text)\(rest)\n"
+        case .text, .json: return "\(MomentText.utc(time)) \(priority.name) \(text)\(rest)\n"
         case .sentences: return "\(CommandTable.programName): \(text)\(rest)\n"
         case .journal: return "\(priority.prefix)\(CommandTable.programName): \(text)\(rest)\n"
         }
@@ -101,7 +101,7 @@ package struct LogMessage: Sendable, Equatable {
     /// The line for programs: an object with its line end.
     package var json: String {
         JSONLine.line { writer in
-            writer.member("time", HumanText.utcMilliseconds(time))
+            writer.member("time", MomentText.utc(time))
             writer.member("level", priority.name)
             writer.member("message", text)
             if !category.isEmpty { writer.member("category", category) }

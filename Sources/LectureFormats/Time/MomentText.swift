@@ -36,6 +36,48 @@ package enum MomentText {
         return Timestamp(milliseconds: daysSinceEpoch(year, month, day) * 86_400_000)
     }
 
+    /// Writes a time in UTC with milliseconds: `2026-03-04T05:06:07.008Z` (RFC 3339).
+    ///
+    /// - Parameter time: the time.
+    /// - Returns: the text, of 24 characters up to the year 9999.
+    package static func utc(_ time: Timestamp) -> String {
+        let (day, clock) = parts(time)
+        let rest = time.milliseconds % 1000
+        return "\(day)T\(clock).\(padded(rest < 0 ? rest + 1000 : rest, 3))Z"
+    }
+
+    /// The calendar and the clock at a time in UTC: `2026-03-04` and `05:06:07`.
+    ///
+    /// - Parameter time: the time; truncated to whole seconds.
+    /// - Returns: both.
+    package static func parts(_ time: Timestamp) -> (day: String, clock: String) {
+        var (days, rest) = time.milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        if rest < 0 { (days, rest) = (days - 1, rest + 86_400_000) }
+        let (year, month, day) = civil(daysSinceEpoch: days)
+        let seconds = rest / 1000
+        let date = [year < 0 ? "\(year)" : padded(year, 4), padded(month, 2), padded(day, 2)]
+        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }
+        return (date.joined(separator: "-"), clock.joined(separator: ":"))
+    }
+
+    private static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    /// The Gregorian date of a day (Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`):
+    /// years begin in March, so that the leap day is the last one.
+    private static func civil(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = daysSinceEpoch + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
     private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
     private static func days(_ month: Int64, _ year: Int64) -> Int64 {

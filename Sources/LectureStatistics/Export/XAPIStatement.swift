@@ -188,24 +188,6 @@ enum ISOTime {
     /// - Parameter time: clamped to 1970…9999: a clock that is further off is meaningless.
     /// - Returns: for example `2026-11-20T08:30:00.250Z`.
     static func text(_ time: Timestamp) -> String {
-        let milliseconds = min(max(time.milliseconds, 0), last)
-        let (days, rest) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
-        // Years start with March here, so that the leap day is the last one.
-        let shifted = days + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
-        let date = [padded(year, 4), padded(month, 2), padded(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)]
-        let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map { padded($0, 2) }
-        return "\(date.joined(separator: "-"))T\(clock.joined(separator: ":")).\(padded(rest % 1000, 3))Z"
-    }
-
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        MomentText.utc(Timestamp(milliseconds: min(max(time.milliseconds, 0), last)))
     }
 }
