@@ -111,15 +111,18 @@ import Testing
             line: #"{"event":"error""#),
     ]
 
-    /// A reporter whose messages go to a journal.
-    private func reporter(_ words: [String]) throws -> (DaemonReporter, output: MemorySink, messages: MemorySink) {
+    /// A reporter whose messages go to a journal, or have another format.
+    private func reporter(
+        _ words: [String], format: String? = nil
+    ) throws -> (DaemonReporter, output: MemorySink, messages: MemorySink) {
         let (output, messages) = (MemorySink(), MemorySink())
         let environment = ["HOME": "/h"]
         let context = CommandContext(
             arguments: words, environment: environment, output: output, diagnostics: messages, outputIsTerminal: false,
             diagnosticsIsTerminal: false, diagnosticsIsJournal: true, terminalSize: { .standard },
             clock: VirtualClock(wall: Timestamp(milliseconds: 0), boot: BootInstant(nanoseconds: 0)),
-            signals: { nil })
+            signals: { nil }
+        ).logging(as: format)
         let session = try CommandSession(ArgumentParser.parse(words, environment: environment), context)
         return (DaemonReporter(session: session, notifier: ServiceNotifier([:])), output, messages)
     }
@@ -141,6 +144,23 @@ import Testing
         try quiet.take(row.event())
         #expect(nothing.text.isEmpty)
         #expect(rest.text.isEmpty == (row.message == nil || row.priority == .information), "\(rest.text)")
+    }
+
+    @Test func `in a log every message about an error has its name`() throws {
+        let key = try Self.key()
+        let events: [LectureEvent] = [
+            .failed(try Self.content(.failed, nil, Self.connect)),
+            .stopped(try Self.content(.stopped, .network, Self.connect)), .checkFailed(key: key, error: Self.connect),
+            .renewed(key: key, current: 1, count: 1, error: Self.connect),
+            .reportRefused(id: "r", reason: .refused, error: Self.connect),
+            .reportObstacle(ReportObstacle(url: "http://h", error: Self.connect, again: nil)), .trouble(Self.connect),
+        ]
+        for event in events {
+            let (reporter, _, messages) = try reporter(["daemon"], format: "json")
+            try reporter.take(event)
+            #expect(
+                messages.text.contains(#""fields":{"error":"connect","error_number":"-8007"}}"#), "\(messages.text)")
+        }
     }
 
     @Test func `states are reported, with their lists`() throws {

@@ -71,14 +71,15 @@ struct DaemonReporter {
             session.report("complete: \(content.title) (\(content.key.text))")
             try line(JSONLine.completed(content))
         case .failed(let content):
-            context.say("failed: \(content.title) (\(content.key.text)): \(content.error?.message ?? "")")
+            let reason = content.error?.message ?? ""
+            context.say("failed: \(content.title) (\(content.key.text)): \(reason)", about: content.error)
             try line(JSONLine.failed(content))
         case .stopped(let content):
-            context.say(PrecacheResult.sentence(stopped: content), .warning)
+            context.say(PrecacheResult.sentence(stopped: content), .warning, about: content.error)
             try line(JSONLine.stopped(content))
         case .outdated(let content): try line(JSONLine.outdated(content))
         case .checkFailed(let key, let error):
-            context.say("not checked: \(key.text): \(error.message)", .warning)
+            context.say("not checked: \(key.text): \(error.message)", .warning, about: error)
             try line(JSONLine.checkFailed(key, error))
         case .removed(let key): try line(JSONLine.removed(key))
         case .licenceGranted(let key): try line(JSONLine.licenceChanged(key, change: "granted"))
@@ -89,16 +90,16 @@ struct DaemonReporter {
             context.say("\(key.text): the licence server has revoked this lecture; its files were deleted.", .warning)
             try line(JSONLine.licenceChanged(key, change: "deleted"))
         case .renewed(let key, let current, let count, let error):
-            if let error { context.say("\(key.text): \(error.message)", .warning) }
+            if let error { context.say("\(key.text): \(error.message)", .warning, about: error) }
             try line(JSONLine.renewed(key, current: current, count: count, licence: nil, error: error))
         case .renewalEnded(let report):
             session.report("\(report.renewed) licences renewed, \(report.failed) failed, \(report.waiting) waiting.")
         case .reportRefused(let id, let reason, let error):
-            context.say(error.message)
+            context.say(error.message, about: error)
             try line(JSONLine.refused(id, reason, error))
         case .reportObstacle(let obstacle):
             let isRefused = ExitStatus.status(for: obstacle.error.code) == .noPermission
-            context.say(obstacle.error.message, isRefused ? .error : .warning)
+            context.say(obstacle.error.message, isRefused ? .error : .warning, about: obstacle.error)
             try line(JSONLine.obstacle(obstacle))
         case .reportsSent(let result):
             session.report("\(result.delivered) reports delivered, \(result.refused) refused, \(result.left) left.")

@@ -282,7 +282,7 @@ struct PrecacheRun {
         case .inTime: session.report("In time again for \(PlanAnswer.date(time))\(when).")
         case .late, .unknown:
             let error = LectureError(.notInTime, detail: "\(PlanAnswer.date(time))\(when)")
-            context.say(error.message, .warning)
+            context.say(error.message, .warning, about: error)
         }
     }
 
