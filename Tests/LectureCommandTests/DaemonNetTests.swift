@@ -143,63 +143,31 @@ private struct ResidentProgram {
 
 /// What a daemon reports to its service manager, and about lists that cannot be used.
 @Suite(.timeLimit(.minutes(3))) struct DaemonServiceNetTests {
-    /// A service manager's socket in a test's home.
-    private final class Manager: Sendable {
-        let path: String
-        private let number: Int32
-
-        init(_ me: BadDay) throws {
-            path = me.home.file("notify")
-            number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            let address = ServiceNotifier.address(path)
-            let status = unsafe address.withUnsafeBytes { place in
-                unsafe place.withMemoryRebound(to: sockaddr.self) { place in
-                    unsafe bind(number, place.baseAddress, socklen_t(address.count))
-                }
-            }
-            try #require(status == 0)
-        }
-
-        deinit { close(number) }
-
-        /// The states until one begins with a text.
-        func states(until text: String) -> [String] {
-            var states: [String] = []
-            while states.last?.hasPrefix(text) != true {
-                var bytes = [UInt8](repeating: 0, count: 4096)
-                let count = unsafe recv(number, &bytes, bytes.count, 0)
-                guard count > 0 else { break }
-                states.append(String(decoding: bytes[..<count], as: UTF8.self))
-            }
-            return states
-        }
-    }
-
     @Test func `it is ready once its lists were read, beats, reloads and stops, each in its order`() async throws {
         let (me, sandbox) = (try BadDay(), try await SandboxOrigin.start(["--no-https"]))
-        let manager = try Manager(me)
+        let manager = try NotifySocket(me.home.file("notify"))
         let list = try me.home.write("\(sandbox.http)/media/bytes-1M-1.mp4\n", to: "a.txt")
         let process = try ChildProcess(
             BuiltProgram.url.path, ["daemon", "--json", "--courses", list],
-            environment: me.environment.merging(["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"]) { $1 },
+            environment: me.environment.merging(["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "200000"]) { $1 },
             directory: me.home.path)
         func isOf(_ state: String) -> Bool { ["WATCHDOG", "STATUS"].contains { state.hasPrefix($0) } }
-        #expect(manager.states(until: "READY=1").dropLast().allSatisfy(isOf))
+        #expect(manager.messages(until: "READY=1").dropLast().allSatisfy(isOf))
         try await process.wait(forOutput: #""state":"ready""#)
         let read = try await process.wait(for: .output) { $0.range(of: Data(#""event":"completed""#.utf8)) != nil }
         let text = String(decoding: read, as: UTF8.self)
         let (first, ready) = (text.range(of: #""list_read""#), text.range(of: #""ready""#))
         #expect(try #require(first).lowerBound < (try #require(ready)).lowerBound)
-        #expect(manager.states(until: "STATUS=1 lecture complete; nothing to do.").allSatisfy(isOf))
-        for _ in 0..<3 { #expect(manager.states(until: "WATCHDOG=1").allSatisfy(isOf)) }
+        #expect(manager.messages(until: "STATUS=1 lecture complete; nothing to do.").allSatisfy(isOf))
+        for _ in 0..<3 { #expect(manager.messages(until: "WATCHDOG=1").allSatisfy(isOf)) }
         process.send(SIGHUP)
-        let reloading = manager.states(until: "RELOADING=1")
+        let reloading = manager.messages(until: "RELOADING=1")
         #expect(reloading.dropLast().allSatisfy(isOf))
         let microseconds = try #require(reloading.last?.split(separator: "=").last.flatMap { Int64($0) })
         #expect(microseconds > 0 && microseconds <= ServiceNotifier.monotonicMicroseconds)
-        #expect(manager.states(until: "READY=1").dropLast().allSatisfy(isOf))
+        #expect(manager.messages(until: "READY=1").dropLast().allSatisfy(isOf))
         process.send(SIGTERM)
-        #expect(manager.states(until: "STOPPING=1").dropLast().allSatisfy(isOf))
+        #expect(manager.messages(until: "STOPPING=1").dropLast().allSatisfy(isOf))
         #expect(await process.ending().status == 0)
     }
 

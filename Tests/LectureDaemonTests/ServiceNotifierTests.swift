@@ -4,31 +4,6 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// A socket as a service manager has it.
-private final class ManagerSocket {
-    let number: Int32
-
-    /// Binds a path or, after `@`, an abstract name.
-    init(_ name: String) throws {
-        number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        let address = ServiceNotifier.address(name)
-        let status = unsafe address.withUnsafeBytes { place in
-            unsafe place.withMemoryRebound(to: sockaddr.self) { place in
-                unsafe bind(number, place.baseAddress, socklen_t(address.count))
-            }
-        }
-        try #require(status == 0)
-    }
-
-    deinit { close(number) }
-
-    func message() -> String {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe recv(number, &bytes, bytes.count, 0)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-    }
-}
-
 struct ServiceNotifierTests {
     private static let messages: [(ServiceNotifier.Message, String)] = [
         (.ready, "READY=1"), (.stopping, "STOPPING=1"), (.watchdog, "WATCHDOG=1"),
@@ -40,7 +15,7 @@ struct ServiceNotifierTests {
     func `each state is one datagram`(kind: String) throws {
         let directory = try TemporaryDirectory()
         let name = kind == "path" ? directory.file("notify") : "@lecturekit-test-\(UUID().uuidString)"
-        let manager = try ManagerSocket(name)
+        let manager = try NotifySocket(name)
         let notifier = ServiceNotifier(["NOTIFY_SOCKET": name, "WATCHDOG_USEC": "3000000"], process: 7)
         #expect(notifier.watchdogInterval == .milliseconds(1500))
         for (message, text) in Self.messages {
