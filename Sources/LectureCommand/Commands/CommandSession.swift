@@ -115,7 +115,23 @@ struct CommandSession: Sendable {
     func withManager<Result: Sendable>(
         _ body: (LectureManager) async throws -> Result
     ) async throws -> Result {
-        let manager = try manager()
+        try await Self.closing(try manager(), after: body)
+    }
+
+    /// Runs a body with the store's manager; where there is no store, with that of an empty one in a temporary
+    /// directory, which is deleted again.
+    func withManagerOrNone<Result: Sendable>(
+        _ body: (LectureManager) async throws -> Result
+    ) async throws -> Result {
+        if storeExists { return try await withManager(body) }
+        let place = try TemporaryStore()
+        defer { place.remove() }
+        return try await Self.closing(try manager(store: place.path), after: body)
+    }
+
+    private static func closing<Result: Sendable>(
+        _ manager: LectureManager, after body: (LectureManager) async throws -> Result
+    ) async throws -> Result {
         do {
             let result = try await body(manager)
             await manager.close()
@@ -166,5 +182,15 @@ struct ContentPages {
             guard let end = run.end else { return }
             (place, offset) = (end, 0)
         }
+    }
+
+    /// The keys of all lectures, in order.
+    ///
+    /// - Returns: the keys.
+    /// - Throws: `LectureError` when the store cannot be read.
+    func keys() async throws -> [ContentKey] {
+        var keys: [ContentKey] = []
+        try await forEachPage { keys += $0.map(\.key) }
+        return keys
     }
 }

@@ -10,21 +10,11 @@ enum PlanCommand {
         }
         let time = try readyBy(command, context)
         let session = try CommandSession(command, context)
-        if session.storeExists || command.text("items") == nil {
+        guard command.text("items") != nil else {
             return try await session.withManager { try await answer(session, $0, by: time) }
         }
         // A list can be planned before there is a store.
-        let place = try TemporaryStore()
-        defer { place.remove() }
-        let manager = try session.manager(store: place.path)
-        do {
-            let status = try await answer(session, manager, by: time)
-            await manager.close()
-            return status
-        } catch {
-            await manager.close()
-            throw error
-        }
+        return try await session.withManagerOrNone { try await answer(session, $0, by: time) }
     }
 
     /// The time of `--ready-by`.
@@ -53,8 +43,9 @@ enum PlanCommand {
             of: lectures, by: time, speed: typed.map { Double($0) }, jobs: session.configuration.jobs.value,
             prunable: try await prunable(session, manager), now: now)
         let plan = PlanAnswer(answer, measured: measured, typed: typed, isRunning: try await isRunning(manager))
-        if session.wantsJSON { try session.context.output.write(machine: JSONLine.readiness(plan)) }
-        if !session.wantsJSON {
+        if session.wantsJSON {
+            try session.context.output.write(machine: JSONLine.readiness(plan))
+        } else {
             try session.context.output.write(.lines(plan.lines(bytes: HumanText.byteCount).map { SafeText($0) }))
         }
         return answer.isReady == true ? .done : .tryAgain
@@ -75,9 +66,8 @@ enum PlanCommand {
         guard command.arguments.isEmpty else { return try await planner.lectures(of: try session.keys()) }
         var filter = ContentFilter()
         filter.states = Set(ItemState.allCases).subtracting([.completed, .removing])
-        var keys: [ContentKey] = []
-        try await ContentPages(manager: manager, filter: filter, sort: .priority).forEachPage { keys += $0.map(\.key) }
-        return try await planner.lectures(of: keys)
+        let pages = ContentPages(manager: manager, filter: filter, sort: .priority)
+        return try await planner.lectures(of: try await pages.keys())
     }
 
     private static func planned(
@@ -113,7 +103,7 @@ enum PlanCommand {
     private static func prunable(_ session: CommandSession, _ manager: LectureManager) async throws -> Int64 {
         let rules = session.configuration.retention
         guard !rules.isEmpty,
-            try await manager.contents.acceptedRetention() == rules.map(\.text).joined(separator: "\n")
+            try await manager.contents.acceptedRetention() == RetentionRule.text(of: rules)
         else { return 0 }
         return try await Retention(manager).plan(rules).bytes
     }

@@ -75,18 +75,7 @@ struct PrecachePlan {
     /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be read; ``OutputError``.
     func run(_ sources: PrecacheSources) async throws -> ExitStatus {
-        if session.storeExists { return try await session.withManager { try await plan(sources, $0) } }
-        let place = try TemporaryStore()
-        defer { place.remove() }
-        let manager = try session.manager(store: place.path)
-        do {
-            let status = try await plan(sources, manager)
-            await manager.close()
-            return status
-        } catch {
-            await manager.close()
-            throw error
-        }
+        try await session.withManagerOrNone { try await plan(sources, $0) }
     }
 
     private func plan(_ sources: PrecacheSources, _ manager: LectureManager) async throws -> ExitStatus {

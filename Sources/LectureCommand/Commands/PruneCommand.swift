@@ -38,7 +38,7 @@ private struct PruneRun {
     let isTyped: Bool
 
     private var command: ParsedCommand { session.command }
-    private var text: String { rules.map(\.text).joined(separator: "\n") }
+    private var text: String { RetentionRule.text(of: rules) }
 
     mutating func run() async throws -> ExitStatus {
         let retention = Retention(manager)
@@ -80,10 +80,7 @@ private struct PruneRun {
     private func finishKilledRun() async throws -> ExitStatus? {
         var filter = ContentFilter()
         filter.states = [.removing]
-        var keys: [ContentKey] = []
-        try await ContentPages(manager: manager, filter: filter, sort: .added).forEachPage { page in
-            keys += page.map(\.key)
-        }
+        let keys = try await ContentPages(manager: manager, filter: filter, sort: .added).keys()
         return keys.isEmpty ? nil : try await Removal(manager: manager, session: session).some(keys)
     }
 

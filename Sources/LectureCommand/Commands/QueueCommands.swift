@@ -40,8 +40,7 @@ enum QueueCommands {
         return try await session.withManager { manager in
             var keys = try session.keys()
             if command.flag("all") {
-                let pages = ContentPages(manager: manager, filter: ContentFilter(), sort: .added)
-                try await pages.forEachPage { keys += $0.map(\.key) }
+                keys = try await ContentPages(manager: manager, filter: ContentFilter(), sort: .added).keys()
             }
             // Each key put first goes before those put first earlier; the reverse keeps the given order.
             if place == .first { keys.reverse() }

@@ -12,11 +12,7 @@ enum VerifyCommand {
                 filter.states = [.completed]
                 filter.conditions = [.damaged]
                 // A repair takes a lecture out of this list, so the whole list is read before the first one.
-                var keys: [ContentKey] = []
-                try await ContentPages(manager: manager, filter: filter, sort: .added).forEachPage {
-                    keys += $0.map(\.key)
-                }
-                try await run.verify(keys)
+                try await run.verify(try await ContentPages(manager: manager, filter: filter, sort: .added).keys())
             } else {
                 try await run.verify(try session.keys())
             }

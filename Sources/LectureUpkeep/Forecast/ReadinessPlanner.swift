@@ -113,9 +113,7 @@ public struct ReadinessPlanner: Sendable {
     private func standing(_ status: LicenceStatus, of content: Content) async throws -> LicenceStanding {
         // Before the download there is nothing to judge: it is granted with it.
         if content.state != .completed, status.form == nil { return .unneeded }
-        let standing = LicenceStanding(status, asked: [])
-        guard standing == .renewable else { return standing }
-        return LicenceStanding(status, asked: try await manager.licences.attempts(of: status.key))
+        return try await LicenceStanding(status, in: manager)
     }
 
     private func hindrance(_ content: Content) async throws -> PlannedLecture.Hindrance? {

@@ -42,6 +42,18 @@ public enum LicenceStanding: Sendable, Hashable {
         }
     }
 
+    /// Judges a licence of a store. What its server was asked is only read where that decides.
+    ///
+    /// - Parameters:
+    ///   - status: as evaluated now.
+    ///   - manager: the store's manager.
+    /// - Throws: `LectureError` when the store cannot be read.
+    init(_ status: LicenceStatus, in manager: LectureManager) async throws {
+        self.init(status, asked: [])
+        guard self == .renewable else { return }
+        self.init(status, asked: try await manager.licences.attempts(of: status.key))
+    }
+
     /// Whether the server has refused since the licence ended. Only its latest answer counts.
     private static func hasRefused(
         _ status: LicenceStatus, _ reason: LicenceReason, _ asked: [LicenceQuestion]

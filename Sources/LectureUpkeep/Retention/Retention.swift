@@ -41,7 +41,9 @@ public struct Retention: Sendable {
                     use: use)
                 (lecture.title, lecture.course) = (content.title, content.course)
                 lecture.url = content.sourceURL
-                if let status = licences[content.key] { lecture.licence = try await standing(status) }
+                if let status = licences[content.key] {
+                    lecture.licence = try await LicenceStanding(status, in: manager)
+                }
                 lectures.append(lecture)
             }
             if page.count < Self.pageSize { break }
@@ -49,12 +51,6 @@ public struct Retention: Sendable {
         let free = try await manager.overview().space.free
         // Ages count by the time that licences are judged by: no earlier than was proven, and no guess beyond it.
         return RetentionPlan(rules: rules, lectures: lectures, free: free, now: try await manager.licences.time())
-    }
-
-    private func standing(_ status: LicenceStatus) async throws -> LicenceStanding {
-        let standing = LicenceStanding(status, asked: [])
-        guard standing == .renewable else { return standing }
-        return LicenceStanding(status, asked: try await manager.licences.attempts(of: status.key))
     }
 
     /// Requests the removal of what a plan takes. What is used by now stays. ``LectureEvent/removed(_:)`` reports each

@@ -57,6 +57,12 @@ public struct RetentionRule: Sendable, Hashable {
         self.text = text
     }
 
+    /// Rules as one text, by which a store remembers that they were accepted.
+    ///
+    /// - Parameter rules: the rules.
+    /// - Returns: each as it was written, on a line of its own.
+    public static func text(of rules: [RetentionRule]) -> String { rules.map(\.text).joined(separator: "\n") }
+
     /// Reads rules.
     ///
     /// - Parameter texts: one each.
