@@ -35,6 +35,9 @@ package final class ServiceNotifier: Sendable {
     /// this process); nil without one.
     package let watchdogInterval: Duration?
 
+    /// Whether there is a service manager to which something is sent.
+    package var isConnected: Bool { socket >= 0 }
+
     /// Takes the variables.
     ///
     /// - Parameters:
@@ -71,7 +74,7 @@ package final class ServiceNotifier: Sendable {
     ///
     /// - Parameter message: the state.
     package func send(_ message: Message) {
-        guard socket >= 0 else { return }
+        guard isConnected else { return }
         let bytes = Array(message.text.utf8)
         _ = unsafe address.withUnsafeBytes { place in
             unsafe sendto(

@@ -45,7 +45,7 @@ struct DaemonReporter {
     }
 
     /// Reports to the service manager in one sentence what there is to do.
-    func show(_ store: StoreStatus, lists: Int) {
+    func show(_ store: StoreStatus) {
         func count(_ states: ItemState...) -> Int { states.reduce(0) { $0 + (store.counts[$1] ?? 0) } }
         let parts = [
             (count(.loading, .downloading, .verifying), "downloading"), (count(.queued), "queued"),

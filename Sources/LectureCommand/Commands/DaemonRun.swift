@@ -18,6 +18,7 @@ struct DaemonRun {
         case rang
         case beat
         case answered
+        case statusDue
     }
 
     private let manager: LectureManager
@@ -32,6 +33,7 @@ struct DaemonRun {
     private var unfinished: [String: NamedLists] = [:]
     private var isAwaitingIdle = false
     private var isAskedWhetherAlive = false
+    private var isStatusDue = false
     private var isStopping = false
     private var failure: LectureError?
 
@@ -82,8 +84,7 @@ struct DaemonRun {
         try reporter.take(event)
         switch event {
         case .licenceGranted, .licenceEnded, .licenceDeleted: try await perform(agenda.licencesChanged())
-        case .queued, .advanced, .completed, .failed, .stopped, .removed, .reportsSent, .renewalEnded:
-            try await showStatus()
+        case .queued, .advanced, .completed, .failed, .stopped, .removed, .reportsSent, .renewalEnded: statusChanged()
         default: return
         }
     }
@@ -114,6 +115,9 @@ struct DaemonRun {
         case .answered:
             isAskedWhetherAlive = false
             notifier.send(.watchdog)
+        case .statusDue:
+            isStatusDue = false
+            try await showStatus()
         }
     }
 
@@ -254,10 +258,21 @@ struct DaemonRun {
         }
     }
 
+    /// Thousands of lectures may change within a second: the store is asked once for all of them.
+    private mutating func statusChanged() {
+        guard notifier.isConnected, !isStatusDue, !isStopping else { return }
+        isStatusDue = true
+        loop.start {
+            // proof: one wait after changes, for what else changes; nothing is asked again and again.
+            try await Task.sleep(for: .milliseconds(200))
+        } then: { _ in
+            .statusDue
+        }
+    }
+
     private func showStatus() async throws {
-        guard !isStopping else { return }
-        let overview = try await manager.status()
-        reporter.show(overview, lists: agenda.lists.count)
+        guard notifier.isConnected, !isStopping else { return }
+        reporter.show(try await manager.status())
     }
 
     private func report(_ error: LectureError) throws { try session.report(error) }

@@ -211,26 +211,14 @@ struct ConfigurationReader {
 
     private mutating func takeDaemon(_ member: JSONMember) throws(LectureError) {
         switch member.name {
-        case "courses":
-            var paths: [String] = []
-            for element in member.value.elements ?? [.null] {
-                guard let path = element.string, !path.isEmpty else {
-                    throw refused("daemon.courses must be an array of texts that are not empty")
-                }
-                paths.append(absolute(path))
-            }
-            file.courses = paths
+        case "courses": file.courses = try texts(member, "daemon").map(absolute)
         case "renew_within_s": file.renewWithin = .seconds(try integer(member, "daemon", 0...31_622_400))
         default: break
         }
     }
 
     private mutating func takeRetention(_ member: JSONMember) throws(LectureError) {
-        let texts = member.value.elements?.compactMap { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
-        guard let texts, texts.count == member.value.elements?.count else {
-            throw refused("retention.\(member.name) must be an array of texts that are not empty")
-        }
-        file.retentionRules = texts
+        file.retentionRules = try texts(member, "retention")
     }
 
     private mutating func takeApplication(_ members: [JSONMember]) throws(LectureError) {
@@ -293,6 +281,14 @@ struct ConfigurationReader {
     func members(_ member: JSONMember) throws(LectureError) -> [JSONMember] {
         guard let members = member.value.members else { throw refused("\(member.name) must be an object") }
         return members
+    }
+
+    private func texts(_ member: JSONMember, _ section: String) throws(LectureError) -> [String] {
+        let texts = member.value.elements?.compactMap { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
+        guard let texts, texts.count == member.value.elements?.count else {
+            throw refused("\(section).\(member.name) must be an array of texts that are not empty")
+        }
+        return texts
     }
 
     func integer(
