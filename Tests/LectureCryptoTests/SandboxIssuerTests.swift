@@ -5,7 +5,7 @@ import LectureTestSupport
 import Testing
 
 /// Licence files of an issuer that uses another library (GnuTLS): two implementations agree.
-@Suite(.timeLimit(.minutes(10))) struct SandboxIssuerNetTests {
+@Suite struct SandboxIssuerNetTests {
     private typealias Order = SandboxIssuer.Order
 
     private static func pem(_ file: String) throws -> [[UInt8]] {

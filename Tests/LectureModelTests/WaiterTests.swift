@@ -2,7 +2,7 @@ import LectureModel
 import Testing
 
 /// Calls that wait, and the first event to end them.
-@Suite(.timeLimit(.minutes(10))) struct WaiterTests {
+@Suite struct WaiterTests {
     @Test func `an answer before the call is kept, and later ones are ignored`() async throws {
         let waiter = Waiter<Int>()
         #expect(waiter.answer(1))

@@ -3,7 +3,7 @@ import LectureStore
 import LectureTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct LockTests {
+@Suite struct LockTests {
     /// Takes the lock that only the last connection may take (`SHARED_FIRST` of SQLite's os.h), from another process.
     private static let program = """
         import fcntl, sys
