@@ -86,7 +86,7 @@ package enum ExitStatus: Sendable, Equatable {
     ///   transfers and HTTP statuses, else a bug.
     package static func status(for code: LectureError.Code) -> Self {
         switch code {
-        case .unknownContent, .reportRefused, .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
+        case .unknownContent, .unknownCourse, .reportRefused, .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .notRemovable,
             .linkFetchesNothing, .bookmarkInvalid, .manyFiles:

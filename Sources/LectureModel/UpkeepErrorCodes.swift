@@ -17,6 +17,11 @@ extension LectureError.Code {
         -20297, "not_in_time", "the lectures will not be complete in time",
         "'lecturectl plan --ready-by TIME' names what is in the way, and what to do about it.",
         reason: "At the speed that was measured, and within the timetable, the bytes that are left take longer.")
+    /// A course that no lecture belongs to.
+    public static let unknownCourse = Self(
+        -20304, "unknown_course", "no lecture belongs to this course",
+        "'lecturectl list --json' shows the course of each lecture; spelling and case count.",
+        reason: "Its lectures were not requested yet, or the name is another one.")
     /// All of the above.
-    static let upkeep: [Self] = [.retentionUnseen, .retentionRefused, .notInTime]
+    static let upkeep: [Self] = [.retentionUnseen, .retentionRefused, .notInTime, .unknownCourse]
 }

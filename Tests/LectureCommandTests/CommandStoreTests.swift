@@ -127,7 +127,10 @@ private func expectSchemas(_ output: String, sourceLocation: SourceLocation = #_
         #expect(outcome.status == .done)
         try expectSchemas(outcome.output)
         #expect(!outcome.output.contains("token") && !outcome.output.contains("u:p"))
-        #expect(!FileManager.default.fileExists(atPath: bench.store))
+        // Nor a key of the device.
+        for path in [bench.store, bench.path(".local/share/lecturekit-device")] {
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
     }
 
     @Test(arguments: ["--key", "--title", "--output"])

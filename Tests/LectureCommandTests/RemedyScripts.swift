@@ -330,6 +330,14 @@ enum RemedyScripts {
         grep -q '^In the way: ' answer
         works plan --items list.jsonl --speed 100M --ready-by 'tomorrow 08:00'
         """#,
+        "unknown_course": #"""
+        film a.mp4
+        echo "{\"url\": \"$url/a.mp4\", \"key\": \"a\", \"course\": \"Algebra\"}" >list.jsonl
+        works precache list.jsonl
+        fails unknown_course plan --course algebra
+        course=$("$lecturectl" list --json | sed -nE 's/.*"course":"([^"]*)".*/\1/p')
+        works plan --course "$course"
+        """#,
         "player_missing": #"""
         cp \#(lecture) site/a.mp4
         works precache --key a "$url/a.mp4"

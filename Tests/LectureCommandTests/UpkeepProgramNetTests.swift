@@ -166,8 +166,8 @@ import Testing
         let nothing = try await me("plan")
         #expect(nothing.status == 0 && nothing.text.hasPrefix("There is nothing to download."), "\(nothing.text)")
         let unknown = try await me("plan", "--course", "Geometry", "--json")
-        #expect(unknown.status == 1 && unknown.errorText.contains("course 'Geometry'"), "\(unknown.errorText)")
-        #expect(try objects(unknown.text).map { $0["name"] as? String } == ["unknown_content"])
+        #expect(unknown.status == 1 && unknown.errorText.contains("'Geometry': no lecture belongs to this course"), "\(unknown.errorText)")
+        #expect(try objects(unknown.text).map { $0["name"] as? String } == ["unknown_course"])
 
         let line = #"{"url":"\#(sandbox.http)/media/bytes-64K-9.mp4","key":"k9","size":65536}"#
         let list = try me.home.write(line, to: "new.jsonl")

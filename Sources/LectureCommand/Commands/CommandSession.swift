@@ -90,6 +90,10 @@ struct CommandSession: Sendable {
         settings.statistics = configuration.statistics.value
         settings.application = configuration.application.value
         settings.deviceDirectory = configuration.deviceDirectory.value
+        // A query before there is a store makes no key that stays.
+        if let store, let device = settings.deviceDirectory, !DeviceHome(directory: device).hasKey {
+            settings.deviceDirectory = "\(store)/device"
+        }
         settings.sharedGroup = configuration.group.value
         settings.proxy = configuration.proxy.value
         configuration.credentials.apply(to: &settings)

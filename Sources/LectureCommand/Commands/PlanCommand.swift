@@ -58,7 +58,7 @@ enum PlanCommand {
         if let course = command.text("course") {
             let lectures = try await planner.lectures(ofCourse: course)
             guard !lectures.isEmpty else {
-                throw LectureError(.unknownContent, detail: "course '\(course)'")
+                throw LectureError(.unknownCourse, detail: "'\(course)'")
             }
             return lectures
         }

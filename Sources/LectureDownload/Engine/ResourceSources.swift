@@ -33,6 +33,8 @@ struct ResourceSources: Sendable, Equatable {
     private var speeds: [URLLeaseID: Double] = [:]
     /// The URL whose answers made the stored validator.
     private var describer: URLLeaseID?
+    /// URLs with an answer that was accepted.
+    private var answered: Set<URLLeaseID> = []
     /// URLs that delivered bytes of this version.
     private var contributors: Set<URLLeaseID> = []
 
@@ -131,6 +133,9 @@ struct ResourceSources: Sendable, Equatable {
         return url
     }
 
+    /// The header of its answer was accepted.
+    mutating func answered(by lease: URLLeaseID?) { if let lease { answered.insert(lease) } }
+
     /// The next transfer follows a redirect.
     mutating func follow(_ redirect: Redirect, of lease: URLLeaseID?) { turn = Turn(redirect: redirect, lease: lease) }
 
@@ -159,15 +164,18 @@ struct ResourceSources: Sendable, Equatable {
     /// Bytes were gained, from any of them.
     mutating func gainedBytes() { refusals = 0 }
 
-    /// Whether a refused URL may still be good: it has delivered bytes, no other is available, and one of several
-    /// servers behind the same address may lack the file.
+    /// Whether a refused URL may still be good: it has delivered bytes or is about to, no other is available, and one of
+    /// several servers behind the same address may lack the file.
     ///
     /// - Parameters:
     ///   - lease: the URL.
     ///   - othersRun: whether other transfers of the resource run; then the refusal is not counted.
     /// - Returns: false after three refusals without progress.
     mutating func mayBeOneOfSeveral(_ lease: URLLeaseID?, othersRun: Bool) -> Bool {
-        guard let lease, speeds[lease] != nil, !hasOther(than: lease) else { return false }
+        guard let lease, !hasOther(than: lease) else { return false }
+        // A speed is known only when a transfer has ended.
+        if othersRun, answered.contains(lease) { return true }
+        guard speeds[lease] != nil else { return false }
         if othersRun { return true }
         refusals += 1
         return refusals <= Self.pardons

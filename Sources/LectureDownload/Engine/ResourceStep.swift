@@ -112,6 +112,7 @@ struct ResourceStep {
         case .body(let plan), .noRanges(let plan):
             if case .noRanges = verdict { try lecture.item[token].hasNoRanges(transfer, lecture.step) }
             lecture.item[token].evidence.answered(plan)
+            lecture.item[token].sources.answered(by: transfer.lease)
             if file.machine.isProbing { try adopt(plan, from: transfer) }
             if lecture.item.has(token) { try keepBase(of: transfer) }
         case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:

@@ -1,3 +1,4 @@
+import Glibc
 package import LectureCrypto
 import LectureFiles
 public import LectureModel
@@ -41,6 +42,9 @@ public struct DeviceHome: Sendable {
     }
 
     // MARK: The key
+
+    /// Whether there is a key, usable or not. Nothing is made.
+    public var hasKey: Bool { unsafe access("\(directory)/\(Self.keyName)", F_OK) == 0 }
 
     /// The device's key; created when there is none.
     ///

@@ -96,7 +96,13 @@ struct ResourcePartsTests {
         sources.gainedBytes()
         #expect(sources.mayBeOneOfSeveral(Self.a, othersRun: false) == true)
         #expect(sources.mayBeOneOfSeveral(nil, othersRun: true) == false)
+        // The first transfer has an answer and has not ended.
+        var early = Self.sources([Self.a])
+        early.answered(by: Self.a)
+        #expect(early.mayBeOneOfSeveral(Self.a, othersRun: true) == true)
+        #expect(early.mayBeOneOfSeveral(Self.a, othersRun: false) == false, "it has ended without bytes")
         var two = Self.sources([Self.a, Self.b])
+        two.answered(by: Self.a)
         two.measured(Self.a, bytes: 100_000, in: .seconds(1))
         #expect(two.mayBeOneOfSeveral(Self.a, othersRun: true) == false, "there is another")
     }
