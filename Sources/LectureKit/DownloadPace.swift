@@ -41,8 +41,9 @@ public struct PaceWindow: Sendable, Hashable {
 }
 
 extension LectureManager {
-    /// How fast each server was within the last thirty days, as the attempts that are kept for `why` show it: at most
-    /// 100 of a lecture, and none of removed ones. Servers of which less than 256 KiB are known are left out.
+    /// How fast each server was, as the attempts of the last thirty days show it that are kept for `why`: at most 100
+    /// of a lecture, and none of removed ones. Of a server that was busy for long the last half hour counts in which
+    /// something ran. Servers of which less than 256 KiB are known are left out.
     ///
     /// What was received while a limit applied, by the timetable or the rate limit of this manager, counts only for
     /// servers of which nothing else is known.

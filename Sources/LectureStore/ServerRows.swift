@@ -104,7 +104,12 @@ package struct ServerRows: ServerStore {
         return (bytes, .milliseconds(busy))
     }
 
-    /// How much each server has sent in a period, and how long transfers from it were active.
+    /// How much of a server's past its speed is taken from: half an hour in which something ran. What is older says
+    /// little of a server, or a line, that has become faster or slower.
+    package static let memory = Duration.seconds(1800)
+
+    /// How much each server has sent in a period, and how long transfers from it were active: the newest attempts,
+    /// those of the last half hour in which any was active.
     ///
     /// - Parameters:
     ///   - time: the start of the period.
@@ -118,21 +123,44 @@ package struct ServerRows: ServerStore {
         let attempts = try connection.query(
             """
             SELECT origin, at_ms, duration_ms, bytes FROM attempt WHERE at_ms >= ? AND bytes > 0
-            ORDER BY at_ms LIMIT 100000
+            ORDER BY at_ms DESC LIMIT 100000
             """, time
-        ) { (origin: $0.text(0), start: $0.timestamp(1), length: $0.int64(2), bytes: $0.int64(3)) }
-        return Dictionary(grouping: attempts, by: \.origin).sorted { $0.key < $1.key }.map { origin, attempts in
-            let bounds = attempts.map { bound($0.start) }
-            let free = zip(attempts, bounds).filter { $0.1 == nil }.map(\.0)
-            var (bytes, busy, end): (Int64, Int64, Int64) = (0, 0, .min)
-            for attempt in free.isEmpty ? attempts : free {
-                bytes += attempt.bytes
-                let (start, stop) = (attempt.start.milliseconds, attempt.start.milliseconds + attempt.length)
-                busy += max(0, stop - max(end, start))
-                end = max(end, stop)
-            }
-            return (origin, bytes, .milliseconds(busy), free.isEmpty ? bounds.compactMap(\.self).max() : nil)
+        ) { PastAttempt(origin: $0.text(0), start: $0.timestamp(1), length: $0.int64(2), bytes: $0.int64(3)) }
+        return Dictionary(grouping: attempts.reversed(), by: \.origin).sorted { $0.key < $1.key }.map {
+            origin, attempts in
+            let free = attempts.filter { bound($0.start) == nil }
+            let (newest, busy) = PastAttempt.newest(free.isEmpty ? attempts : free, busy: Self.memory)
+            let limit = free.isEmpty ? newest.compactMap { bound($0.start) }.max() : nil
+            return (origin, newest.reduce(0) { $0 + $1.bytes }, busy, limit)
         }
+    }
+}
+
+/// What the speed of a server is taken from.
+private struct PastAttempt {
+    let origin: String
+    let start: Timestamp
+    /// Milliseconds.
+    let length: Int64
+    let bytes: Int64
+
+    /// The newest attempts.
+    ///
+    /// - Parameters:
+    ///   - attempts: in the order of their beginnings.
+    ///   - wanted: how long at least one of them was active, at least, if they were for so long.
+    /// - Returns: the attempts, and how long at least one was active.
+    static func newest(_ attempts: [Self], busy wanted: Duration) -> (attempts: ArraySlice<Self>, busy: Duration) {
+        var (sums, sum, end): ([Int64], Int64, Int64) = ([], 0, .min)
+        for attempt in attempts {
+            let (start, stop) = (attempt.start.milliseconds, attempt.start.milliseconds + attempt.length)
+            sum += max(0, stop - max(end, start))
+            end = max(end, stop)
+            sums.append(sum)
+        }
+        // Those after the last one before which there is enough.
+        let first = sums.lastIndex { sum - $0 >= wanted.milliseconds }.map { $0 + 1 } ?? 0
+        return (attempts[first...], .milliseconds(sum - (first > 0 ? sums[first - 1] : 0)))
     }
 }
 

@@ -213,6 +213,18 @@ import Testing
             notes([sized, one, two]) == ["The sizes of 2 lectures are not known: the median of the others is taken."])
         #expect(
             notes([sized, done], isRunning: false) == ["No process is downloading: run 'lecturectl precache' now."])
+        // Of two servers neither, or one, or both were measured.
+        let other = try Self.lecture("o", left: 500, origin: "http://o")
+        let known = MeasuredSpeed(origin: sized.origin, bytes: 512, busy: .seconds(1))
+        let far = MeasuredSpeed(origin: "http://far", bytes: 512, busy: .seconds(1))
+        for (measured, note) in [
+            ([], nil), ([known], "1 server was not measured yet: the mean of the others is taken."),
+            ([far], "2 servers were not measured yet: the mean of the others is taken."),
+            ([known, MeasuredSpeed(origin: "http://o", bytes: 512, busy: .seconds(1))], nil),
+        ] as [([MeasuredSpeed], String?)] {
+            let answer = PlanAnswer(Self.readiness([sized, other]), measured: measured, typed: nil, isRunning: true)
+            #expect(answer.notes == [note].compactMap(\.self), "\(measured)")
+        }
         #expect(lines(Self.readiness([sized, one]))[1] == "0 of 2 lectures complete, 1000 bytes left.")
     }
 

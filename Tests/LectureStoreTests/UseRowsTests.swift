@@ -173,6 +173,13 @@ import Testing
             #expect(try found { $0 == start ? 3 : 5 } == ["a 250 20 5", "b 44 8 5"])
             let later = try store.index.servers.throughputs(since: start + .seconds(1)) { _ in nil }
             #expect(later.map(\.bytes) == [150, 4])
+            // Of a long past half an hour of work counts, over pauses and with whole attempts.
+            for number in 0..<40 { try record("long", at: 10_000 + Double(number) * 1000, lasting: 100, 1000) }
+            try record("long", at: 60_000, lasting: 60, 60_000)
+            #expect(try found { _ in nil }.last == "long 78000 1860 -")
+            // What is known without a limit is six minutes.
+            #expect(try found { $0 - start < .seconds(47_000) ? 9 : nil }.last == "long 63000 360 -")
+            #expect(try found { $0 - start < .seconds(47_000) ? 9 : 7 }.last == "long 78000 1860 9")
         }
     }
 }

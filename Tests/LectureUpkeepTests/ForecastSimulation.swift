@@ -62,13 +62,26 @@ struct SimulatedDownloads {
         scenario.step == nil || sinceStep[0] >= Self.memory + 60
             || stepped != nil && !items.contains { $0.origin == "o0" }
     }
+    /// Whether anything is known of each server that is needed.
+    var isKnown: Bool {
+        let known = Set(measured.map(\.origin))
+        return items.allSatisfy { known.contains($0.origin) }
+    }
     /// Over how many seconds a speed is measured.
     static let memory = 1800
-    /// What became safe in each of the last seconds in which something of a server was under way, and the bound.
-    private var received: [[(bytes: Double, bound: Double?)]]
+    /// What became safe in each of the last seconds in which something of a server was under way and no bound applied.
+    private var free: [[Double]]
+    /// The same while a bound applied.
+    private var bounded: [[(bytes: Double, bound: Double)]]
     let total: Double
 
-    init(_ scenario: Scenario, seed: UInt64) {
+    /// Begins.
+    ///
+    /// - Parameters:
+    ///   - scenario: what is downloaded.
+    ///   - seed: for what varies.
+    ///   - past: an earlier run, whose measurements are kept.
+    init(_ scenario: Scenario, seed: UInt64, past: SimulatedDownloads? = nil) {
         self.scenario = scenario
         random = SeededGenerator(seed: seed ^ 0xD0_7700)
         waiting = scenario.sizes.enumerated().map { ($0.offset, Double($0.element)) }
@@ -76,7 +89,8 @@ struct SimulatedDownloads {
         deviation = scenario.capacities.map { _ in 0 }
         sinceStep = scenario.capacities.map { _ in 0 }
         safe = scenario.capacities.map { _ in 0 }
-        received = scenario.capacities.map { _ in [] }
+        free = past?.free ?? scenario.capacities.map { _ in [] }
+        bounded = scenario.capacities.map { _ in [] }
         total = scenario.sizes.reduce(0) { $0 + Double($1) }
     }
 
@@ -91,13 +105,13 @@ struct SimulatedDownloads {
 
     /// The speed of each server as a program sees it.
     var measured: [MeasuredSpeed] {
-        received.enumerated().compactMap { server, seconds in
-            let free = seconds.filter { $0.bound == nil }
-            let used = free.count >= 30 ? free : seconds
-            let bytes = Int64(used.reduce(0) { $0 + $1.bytes })
-            guard used.count >= 30, bytes >= 256 << 10 else { return nil }
-            let bound = free.count >= 30 ? nil : used.compactMap(\.bound).max().map { Int64($0) }
-            return MeasuredSpeed(origin: "o\(server)", bytes: bytes, busy: .seconds(used.count), bound: bound)
+        free.indices.compactMap { server in
+            let isFree = !free[server].isEmpty
+            let seconds = isFree ? free[server] : bounded[server].map(\.bytes)
+            let bytes = Int64(seconds.reduce(0, +))
+            guard bytes >= 256 << 10 else { return nil }
+            let bound = isFree ? nil : bounded[server].map(\.bound).max().map { Int64($0) }
+            return MeasuredSpeed(origin: "o\(server)", bytes: bytes, busy: .seconds(seconds.count), bound: bound)
         }
     }
 
@@ -152,16 +166,17 @@ struct SimulatedDownloads {
             }
         }
         let busy = Set(active.map { scenario.servers[$0.place] })
-        // A bound that was not reached says nothing.
-        let reached = tokens < 1 ? bound : nil
         settle()
         time += 1
         if stepped == nil, let step = scenario.step, done >= step.share * total { stepped = time }
         guard bound != 0 else { return }
         for server in busy {
-            received[server].append((safe[server] - before[server], reached))
-            if stepped != nil { sinceStep[server] += 1 }
-            if received[server].count > Self.memory { received[server].removeFirst(60) }
+            let bytes = safe[server] - before[server]
+            if let bound { bounded[server].append((bytes, bound)) } else { free[server].append(bytes) }
+            // What is measured under a bound counts only without anything else.
+            if stepped != nil, bound == nil || free[server].isEmpty { sinceStep[server] += 1 }
+            if free[server].count > Self.memory { free[server].removeFirst(60) }
+            if bounded[server].count > Self.memory { bounded[server].removeFirst(60) }
         }
     }
 

@@ -27,7 +27,7 @@ import Testing
         (before.timetable, before.step, before.limit) = (nil, nil, nil)
         var past = SimulatedDownloads(before, seed: seed &+ 99)
         for _ in 0..<SimulatedDownloads.memory where !past.isDone { past.tick() }
-        var run = SimulatedDownloads(scenario, seed: seed)
+        var run = SimulatedDownloads(scenario, seed: seed, past: past)
         let windows = PaceWindow.windows(
             from: scenario.start, to: scenario.start + .seconds(40 * 86_400), timetable: scenario.timetable,
             limit: scenario.limit, minuteOfWeek: minuteOfWeek)
@@ -41,17 +41,12 @@ import Testing
         while !run.isDone {
             if let share = shares.first, run.done >= share * run.total {
                 shares.removeFirst()
-                // What the run has measured itself is newer.
-                var measured = Dictionary(
-                    past.measured.map { ($0.origin, $0) }, uniquingKeysWith: { first, _ in first })
-                for speed in run.measured where speed.bound == nil || measured[speed.origin] == nil {
-                    measured[speed.origin] = speed
-                }
-                let speeds = ForecastSpeeds(Array(measured.values))
                 let forecast = Forecast(
-                    items: run.items, speeds: speeds, windows: windows, jobs: scenario.jobs, now: run.now)
-                // A change that is still to come is not foreseen, nor one that is not measured yet.
-                made.append((share, run.now, forecast.end, run.isSettled))
+                    items: run.items, speeds: ForecastSpeeds(run.measured), windows: windows, jobs: scenario.jobs,
+                    now: run.now)
+                // A change that is still to come is not foreseen, nor one that is not measured yet, nor the speed of a
+                // server that was never used, as the answer says.
+                made.append((share, run.now, forecast.end, run.isSettled && run.isKnown))
             }
             run.tick()
         }
@@ -74,7 +69,7 @@ import Testing
             for seed in seeds { group.addTask { try Self.samples(seed) } }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(count < 120 || Set(samples.map(\.seed)).count >= 100, "\(samples.count)")
+        #expect(count < 120 || Set(samples.map(\.seed)).count >= 90, "\(Set(samples.map(\.seed)).count)")
         // A second before a window closes decides about the hours until it opens again. There the error is what is
         // missing in open time.
         let errors = samples.map { min($0.relative, $0.open / $0.rest) }.sorted()
@@ -86,7 +81,7 @@ import Testing
             + "largest \(errors.last ?? 0); \(cliffs.count) at a closing window"
         print(summary)
         for sample in bad { print("seed \(sample.seed) at \(sample.share): \(sample.error) of \(sample.rest) s") }
-        // Where a window of another rate closes, or a bound is about as fast as a server, chance is larger.
+        // Where a bound is about as fast as a server, and where transfers break, chance is larger.
         #expect(bad.count * 50 <= samples.count && median <= 0.01, "\(summary)")
         #expect(cliffs.count <= samples.count / 33, "\(summary)")
     }

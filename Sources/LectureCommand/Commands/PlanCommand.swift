@@ -158,6 +158,11 @@ package struct PlanAnswer: Sendable {
                 answer.estimated == 1 ? "The size of 1 lecture is" : "The sizes of \(answer.estimated) lectures are"
             notes.append("\(subject) not known: the median of the others is taken.")
         }
+        let unmeasured = origins.subtracting(measured.map(\.origin)).count
+        if source == .measured || source == .bounded, unmeasured > 0 {
+            let subject = unmeasured == 1 ? "1 server was" : "\(unmeasured) servers were"
+            notes.append("\(subject) not measured yet: the mean of the others is taken.")
+        }
         if source == .bounded {
             notes.append("The speed was measured while a limit applied: the server may be faster.")
         }

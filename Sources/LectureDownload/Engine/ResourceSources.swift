@@ -164,8 +164,8 @@ struct ResourceSources: Sendable, Equatable {
     /// Bytes were gained, from any of them.
     mutating func gainedBytes() { refusals = 0 }
 
-    /// Whether a refused URL may still be good: it has delivered bytes or is about to, no other is available, and one of
-    /// several servers behind the same address may lack the file.
+    /// Whether a refused URL may still be good: it has delivered bytes or is about to, no other is available, and one
+    /// of several servers behind the same address may lack the file.
     ///
     /// - Parameters:
     ///   - lease: the URL.
