@@ -100,7 +100,7 @@ let package = Package(
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive", "LectureXML",
             ]),
         // What is wrong with an installation.
-        .target(name: "LectureDoctor", dependencies: ["LectureKit", "LectureModel"]),
+        .target(name: "LectureDoctor", dependencies: ["LectureFormats", "LectureKit", "LectureModel"]),
         // Players, above the product's public interface.
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "LectureLoopback", "CMpv"]),
         .target(

@@ -1,3 +1,4 @@
+import LectureFormats
 public import LectureKit
 public import LectureModel
 
@@ -277,17 +278,8 @@ public struct Examination: Sendable {
     private static func size(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
     private static func text(_ duration: Duration) -> String {
-        let seconds = duration.milliseconds / 1000
-        if seconds < 120 { return "\(seconds) seconds" }
-        if seconds < 7200 { return "\(seconds / 60) minutes" }
-        return seconds < 172_800 ? "\(seconds / 3600) hours" : "\(seconds / 86_400) days"
+        QuantityText.text(seconds: duration.milliseconds / 1000)
     }
 
-    private static func bytes(_ count: Int64) -> String {
-        guard count >= 1024 else { return "\(max(0, count)) B" }
-        var (value, unit) = (Double(count) / 1024, 0)
-        while value >= 1023.95, unit < 3 { (value, unit) = (value / 1024, unit + 1) }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(["KiB", "MiB", "GiB", "TiB"][unit])"
-    }
+    private static func bytes(_ count: Int64) -> String { QuantityText.text(byteCount: count) }
 }

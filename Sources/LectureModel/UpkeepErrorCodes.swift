@@ -19,7 +19,7 @@ extension LectureError.Code {
         reason: "At the speed that was measured, and within the timetable, the bytes that are left take longer.")
     /// A course that no lecture belongs to.
     public static let unknownCourse = Self(
-        -20304, "unknown_course", "no lecture belongs to this course",
+        -20294, "unknown_course", "no lecture belongs to this course",
         "'lecturectl list --json' shows the course of each lecture; spelling and case count.",
         reason: "Its lectures were not requested yet, or the name is another one.")
     /// All of the above.

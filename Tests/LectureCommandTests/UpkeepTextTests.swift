@@ -165,7 +165,7 @@ import Testing
         for (answer, sentence) in rows { #expect(lines(answer).first == sentence) }
         #expect(lines(Self.readiness([done, open]))[1] == "1 of 2 lectures complete, 100000 bytes left.")
         let quota = lines(Self.readiness([open]) { $0.quota = 7 })
-        #expect(quota.count == 3 && quota[2].hasPrefix("In the way: The quota leaves 7 of 100000 bytes. Raise --quota"))
+        #expect(quota.count == 3 && quota[2].hasPrefix("In the way: The quota leaves 7 B of 97.6 KiB. Raise --quota"))
     }
 
     @Test func `what the speed rests on is named`() throws {

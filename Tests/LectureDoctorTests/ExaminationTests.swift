@@ -65,14 +65,14 @@ import Testing
     }
 
     static let space: [(free: Int64?, size: Int64?, quota: Int64?, used: Int64, grade: Finding.Grade, text: String)] = [
-        (100 << 30, 500 << 30, nil, 0, .ok, "100.0 GiB free, of which downloads leave 150.0 MiB."),
-        (151 << 20, 500 << 30, nil, 0, .warning, "151.0 MiB free, of which downloads leave 150.0 MiB."),
-        (9 << 30, 500 << 30, nil, 0, .warning, "9.0 GiB free, of which downloads leave 150.0 MiB."),
-        (3 << 30, nil, nil, 0, .ok, "3.0 GiB free, of which downloads leave 150.0 MiB."),
-        (150 << 20, 500 << 30, nil, 0, .failed, "150.0 MiB free, of which downloads leave 150.0 MiB: they stop."),
-        (0, 1, nil, 0, .failed, "0 B free, of which downloads leave 150.0 MiB: they stop."),
-        (100 << 30, 500 << 30, 1 << 40, 1 << 40, .failed, "The quota is used up: 1.0 TiB of 1.0 TiB."),
-        (100 << 30, 500 << 30, 1 << 40, 5, .ok, "100.0 GiB free, of which downloads leave 150.0 MiB."),
+        (100 << 30, 500 << 30, nil, 0, .ok, "100 GiB free, of which downloads leave 150 MiB."),
+        (151 << 20, 500 << 30, nil, 0, .warning, "151 MiB free, of which downloads leave 150 MiB."),
+        (9 << 30, 500 << 30, nil, 0, .warning, "9.00 GiB free, of which downloads leave 150 MiB."),
+        (3 << 30, nil, nil, 0, .ok, "3.00 GiB free, of which downloads leave 150 MiB."),
+        (150 << 20, 500 << 30, nil, 0, .failed, "150 MiB free, of which downloads leave 150 MiB: they stop."),
+        (0, 1, nil, 0, .failed, "0 B free, of which downloads leave 150 MiB: they stop."),
+        (100 << 30, 500 << 30, 1 << 40, 1 << 40, .failed, "The quota is used up: 1.00 TiB of 1.00 TiB."),
+        (100 << 30, 500 << 30, 1 << 40, 5, .ok, "100 GiB free, of which downloads leave 150 MiB."),
         (nil, nil, nil, 0, .note, "The free space is unknown."),
     ]
 

@@ -53,12 +53,12 @@ import Testing
             ),
             (
                 Self.ask(one, by: 9),
-                "time: The servers are too slow: 100 bytes in 9 seconds. -> Take a later time or fewer lectures, or "
+                "time: The servers are too slow: 100 B in 9 seconds. -> Take a later time or fewer lectures, or "
                     + "put what is needed first with 'lecturectl reorder'."
             ),
             (
                 Self.ask(one, by: -9),
-                "time: The servers are too slow: 100 bytes in 1 seconds. -> The time has passed: name a later one."
+                "time: The servers are too slow: 100 B in 1 second. -> The time has passed: name a later one."
             ),
             (
                 Self.ask(one, limits: Self.limits([(5, nil), (500, 0)])),
@@ -71,12 +71,12 @@ import Testing
             ),
             (
                 Self.ask(one, limits: full),
-                "space: The disk has space for 60 of 100 bytes. -> Free space ('lecturectl prune', "
+                "space: The disk has space for 60 B of 100 B. -> Free space ('lecturectl prune', "
                     + "'lecturectl remove'), or allow a smaller --reserve."
             ),
             (
                 Self.ask(one, limits: quota),
-                "quota: The quota leaves 0 of 100 bytes. -> Raise --quota or 'storage.quota_bytes', or remove "
+                "quota: The quota leaves 0 B of 100 B. -> Raise --quota or 'storage.quota_bytes', or remove "
                     + "lectures with 'lecturectl remove'."
             ),
         ]

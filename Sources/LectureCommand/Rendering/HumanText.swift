@@ -8,44 +8,7 @@ package enum HumanText {
     ///
     /// - Parameter bytes: the number.
     /// - Returns: at most 8 characters for anything below an exbibyte.
-    package static func byteCount(_ bytes: Int64) -> String {
-        var text: [UInt8] = []
-        append(byteCount: bytes, to: &text)
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// Appends what ``byteCount(_:)`` returns.
-    ///
-    /// - Parameters:
-    ///   - bytes: the number.
-    ///   - text: what it is appended to.
-    static func append(byteCount bytes: Int64, to text: inout [UInt8]) {
-        guard bytes >= 1000 else {
-            DecimalText.append(max(0, bytes), to: &text)
-            return text.append(contentsOf: " B".utf8)
-        }
-        var unit = -1
-        var whole = bytes
-        // Up to 999.5 of a unit; 1000 KiB reads better as 0.98 MiB.
-        var divisor: Int64 = 1
-        while whole >= 1000, unit < 5 {
-            unit += 1
-            divisor <<= 10
-            whole = bytes / divisor
-        }
-        let hundredths = hundredfold(bytes, over: divisor)
-        DecimalText.append(hundredths / 100, to: &text)
-        let decimal = UInt8(hundredths % 100 / 10)
-        switch hundredths {
-        case ..<1000: text += [UInt8(ascii: "."), 0x30 + decimal, 0x30 + UInt8(hundredths % 10)]
-        case ..<10_000: text += [UInt8(ascii: "."), 0x30 + decimal]
-        default: break
-        }
-        text += [UInt8(ascii: " "), units[unit], UInt8(ascii: "i"), UInt8(ascii: "B")]
-    }
-
-    /// The first letters of the units from KiB on.
-    private static let units = Array("KMGTPE".utf8)
+    package static func byteCount(_ bytes: Int64) -> String { QuantityText.text(byteCount: bytes) }
 
     /// A number of lectures: `1 lecture`, `12 lectures`.
     ///
@@ -58,7 +21,7 @@ package enum HumanText {
     /// - Parameter bytes: the offset; not negative.
     /// - Returns: the text, without the unit.
     package static func mebibytes(_ bytes: Int64) -> String {
-        let hundredths = hundredfold(max(0, bytes), over: 1 << 20)
+        let hundredths = QuantityText.hundredfold(max(0, bytes), over: 1 << 20)
         return "\(hundredths / 100).\(twoDigits(hundredths % 100))"
     }
 
@@ -90,12 +53,7 @@ package enum HumanText {
     package static func percent(_ part: Int64, of total: Int64) -> Int {
         guard total > 0 else { return 100 }
         let clamped = min(max(0, part), total)
-        return Int(hundredfold(clamped, over: total))
-    }
-
-    /// 100 × part / whole, rounded down, without overflow on the way; the quotient must fit, `part` not be negative.
-    private static func hundredfold(_ part: Int64, over whole: Int64) -> Int64 {
-        Int64(whole.magnitude.dividingFullWidth(part.magnitude.multipliedFullWidth(by: 100)).quotient)
+        return Int(QuantityText.hundredfold(clamped, over: total))
     }
 
     /// A time for people, in the machine's time zone: `2026-03-04 14:06:07`.

@@ -44,7 +44,7 @@ package struct SafeRows {
     /// - Parameter count: how many bytes.
     package mutating func append(byteCount count: Int64) {
         separate()
-        HumanText.append(byteCount: count, to: &bytes)
+        QuantityText.append(byteCount: count, to: &bytes)
     }
 
     /// Appends a percentage to the current row.

@@ -1,3 +1,4 @@
+import LectureFormats
 public import LectureKit
 public import LectureModel
 
@@ -211,10 +212,10 @@ public struct Readiness: Sendable, Hashable {
                     remedy: "Allow more hours or a higher rate with --timetable or --limit-rate."))
             return
         }
-        let seconds = max(1, (time - now).milliseconds / 1000)
+        let length = QuantityText.text(seconds: max(1, (time - now).milliseconds / 1000))
         obstacles.append(
             ReadinessObstacle(
-                .time, nil, "The servers are too slow: \(bytesLeft) bytes in \(seconds) seconds.",
+                .time, nil, "The servers are too slow: \(Self.bytes(bytesLeft)) in \(length).",
                 remedy: time <= now
                     ? "The time has passed: name a later one."
                     : "Take a later time or fewer lectures, or put what is needed first with 'lecturectl reorder'."))
@@ -224,16 +225,18 @@ public struct Readiness: Sendable, Hashable {
         if let space = limits.space.map({ Self.sum($0, limits.prunable) }), bytesLeft > space {
             obstacles.append(
                 ReadinessObstacle(
-                    .space, nil, "The disk has space for \(space) of \(bytesLeft) bytes.",
+                    .space, nil, "The disk has space for \(Self.bytes(space)) of \(Self.bytes(bytesLeft)).",
                     remedy: "Free space ('lecturectl prune', 'lecturectl remove'), or allow a smaller --reserve."))
         }
         if let quota = limits.quota.map({ Self.sum($0, limits.prunable) }), bytesLeft > quota {
             obstacles.append(
                 ReadinessObstacle(
-                    .quota, nil, "The quota leaves \(quota) of \(bytesLeft) bytes.",
+                    .quota, nil, "The quota leaves \(Self.bytes(quota)) of \(Self.bytes(bytesLeft)).",
                     remedy: "Raise --quota or 'storage.quota_bytes', or remove lectures with 'lecturectl remove'."))
         }
     }
+
+    private static func bytes(_ count: Int64) -> String { QuantityText.text(byteCount: count) }
 
     /// A sum of bytes, at most the largest number: a server or a list may announce any size.
     private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
