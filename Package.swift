@@ -23,6 +23,7 @@ let migrations = [
     "0015_add_bookmarks",
     "0016_add_adaptive",
     "0017_add_retention",
+    "0018_add_webhooks",
 ]
 
 let package = Package(
@@ -75,6 +76,8 @@ let package = Package(
             dependencies: ["LectureAdaptive", "LectureEngine", "LectureFormats", "LectureModel"]),
         .target(name: "LectureLicence", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
+        // Events for the servers of an operator: what is sent, and what an answer means.
+        .target(name: "LectureWebhooks", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         // Playlists and manifests: read, written, chosen from.
         .target(name: "LectureAdaptive", dependencies: ["LectureFormats", "LectureModel"]),
 
@@ -96,7 +99,7 @@ let package = Package(
             name: "LectureKit",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureEngine", "LectureAdaptive", "LectureDownload",
-                "LectureLicence", "LectureStatistics",
+                "LectureLicence", "LectureStatistics", "LectureWebhooks",
                 "LectureStore", "LectureFiles", "LectureTransport", "LectureCrypto", "LectureArchive", "LectureXML",
             ]),
         // What is wrong with an installation.
@@ -190,6 +193,12 @@ let package = Package(
                 "LectureTestSupport",
             ]),
         .testTarget(
+            name: "LectureWebhooksTests",
+            dependencies: [
+                "LectureEngine", "LectureWebhooks", "LectureStore", "LectureSQLite", "LectureCrypto", "LectureFormats",
+                "LectureModel", "LectureTestSupport",
+            ]),
+        .testTarget(
             name: "LectureAdaptiveTests",
             dependencies: ["LectureAdaptive", "LectureFormats", "LectureModel", "LectureXML", "LectureTestSupport"]),
         .testTarget(
@@ -225,7 +234,7 @@ let package = Package(
             dependencies: [
                 "LectureKit", "LectureArchive", "LectureCrypto", "LectureFormats", "LectureModel", "LectureDownload",
                 "LectureEngine", "LectureSQLite",
-                "LectureStatistics", "LectureTestSupport",
+                "LectureStatistics", "LectureWebhooks", "LectureTestSupport",
             ]),
         // The library as other packages use it: only `import LectureKit`.
         .testTarget(name: "PackageUseTests", dependencies: ["LectureKit", "LectureTestSupport"]),
@@ -252,6 +261,10 @@ let package = Package(
         // Black-box tests of reports: misbehaving learning management systems, kills, and a third-party record store.
         .testTarget(
             name: "StatisticsProgramTests",
+            dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
+        // Black-box tests of webhooks: a receiver in Python with bad habits, and kills.
+        .testTarget(
+            name: "WebhookProgramTests",
             dependencies: ["LectureModel", "LectureProgramSupport", "LectureTestSupport"]),
         // The façade: its parts, its interface, and applications as written for the iOS SDK. Both client targets share
         // their files by a link: the code of an application developer, in either language mode.

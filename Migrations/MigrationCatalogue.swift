@@ -86,5 +86,9 @@ package enum MigrationCatalogue {
             identifier: "0017_add_retention",
             sha256: "6f68e1ebcacb220066cc804a9230cd53cd603c3dca2fcff54f1b1530e4c5717a",
             sql: PackageResources._017_add_retention_sql),
+        Entry(
+            identifier: "0018_add_webhooks",
+            sha256: "d8a4db30c415f6837e567554f0e6d74b203a0bb1f83bb30b7777e6e335b85983",
+            sql: PackageResources._018_add_webhooks_sql),
     ]
 }

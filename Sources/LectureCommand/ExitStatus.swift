@@ -86,7 +86,8 @@ package enum ExitStatus: Sendable, Equatable {
     ///   transfers and HTTP statuses, else a bug.
     package static func status(for code: LectureError.Code) -> Self {
         switch code {
-        case .unknownContent, .unknownCourse, .reportRefused, .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
+        case .unknownContent, .unknownCourse, .webhookUnknown, .webhookRefused, .webhookRemoved, .reportRefused,
+            .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .notRemovable,
             .linkFetchesNothing, .bookmarkInvalid, .manyFiles:
@@ -120,7 +121,7 @@ package enum ExitStatus: Sendable, Equatable {
             .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
-            .reportTargetRefuses, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
+            .reportTargetRefuses, .webhookGone, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
             .playerNotPermitted, .streamProtected,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
@@ -133,7 +134,7 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
-            .exporterMissing, .manifestReaderMissing, .retentionUnseen:
+            .exporterMissing, .manifestReaderMissing, .retentionUnseen, .webhookSecret:
             return .configuration
         case .alreadyDownloaded:
             return .done

@@ -61,6 +61,9 @@ public struct LectureConfiguration: Sendable {
     public var rights = RightsConfiguration()
     /// Where learning reports go.
     public var statistics = StatisticsConfiguration()
+    /// Where events go; nil leaves the endpoints that the store has as they are, and an empty array removes them. A
+    /// secret is read when events are sent. See ``LectureManager/Webhooks``.
+    public var webhooks: [WebhookConfiguration]?
     /// The application's key; nil without one.
     public var application: ApplicationConfiguration?
     /// Where the device's key is kept; nil asks the environment (see ``DeviceHome/directory(in:)``).

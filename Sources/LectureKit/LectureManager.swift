@@ -30,9 +30,10 @@ import LectureTransport
 /// ### Licences
 /// - ``licences``
 /// - ``Licences``
-/// ### Learning reports
+/// ### Learning reports, webhooks
 /// - ``reports``
 /// - ``Reports``
+/// - ``webhooks``
 /// ### Bookmarks
 /// - ``bookmarks``
 /// - ``Bookmarks``
@@ -60,6 +61,8 @@ public actor LectureManager: CorePart {
     public nonisolated let streams: Streams
     /// Bookmarks.
     public nonisolated let bookmarks: Bookmarks
+    /// Webhooks.
+    public nonisolated let webhooks: Webhooks
     /// The summary when the manager was closed.
     var finalSummary = FetchSummary()
 
@@ -86,7 +89,8 @@ public actor LectureManager: CorePart {
         contents = Contents(core, licences)
         streams = Streams(core, licences)
         bookmarks = Bookmarks(core, reports)
-        core.wait { core.followSurroundings(delivering: reports) }
+        webhooks = Webhooks(core)
+        core.wait { core.followSurroundings(delivering: reports, webhooks) }
     }
 
     /// Downloads a document such as a course list into memory; nothing is stored.
@@ -129,6 +133,7 @@ public actor LectureManager: CorePart {
         }
         await licences.stopRenewal()
         await reports.stopSending()
+        await webhooks.stopSending()
         await core.leave()
         hub.finish()
         await observation?.flush()

@@ -24,6 +24,8 @@ final class StoreCore: @unchecked Sendable {
         weak var checking: (any SourceChecking)?
         /// Sends reports by itself; nil unless that is configured.
         var delivery: AutomaticDelivery?
+        /// Sends the events of webhooks by itself; nil for a program that ends.
+        var webhooks: AutomaticWebhooks?
         /// What happens outside this process; nil unless something follows it.
         var surroundings: Surroundings?
         /// Announced lengths of media loaded by their own URL, until the download knows better. Not kept in the store,

@@ -22,8 +22,9 @@ final class Surroundings {
     ///
     /// - Parameters:
     ///   - core: the store. Its files are watched only for programs that stay open.
+    ///   - storeWritten: this program or another one has committed.
     ///   - storeChanged: another program has committed.
-    init(_ core: StoreCore, storeChanged: @escaping () -> Void) {
+    init(_ core: StoreCore, storeWritten: @escaping () -> Void, storeChanged: @escaping () -> Void) {
         let queue = core.executor.queue
         version = try? core.writer.dataVersion()
         do throws(ChangeWatch.Refusal) {
@@ -37,6 +38,7 @@ final class Surroundings {
         store = try? ChangeWatch.files(
             in: core.location.directory, named: "\(StoreLocation.databaseName)-wal", isWriting: true, on: queue
         ) { [weak self, weak core] in
+            storeWritten()
             guard let self, let core, let version = try? core.writer.dataVersion(), version != self.version else {
                 return
             }
@@ -47,13 +49,18 @@ final class Surroundings {
 }
 
 extension StoreCore {
-    /// Begins to follow the surroundings, and to send reports by itself, if that is configured.
+    /// Begins to follow the surroundings, and to send reports by itself, if that is configured. A long-running program
+    /// also sends the events of its webhooks: it looks for some whenever the store is written, by whomever.
     ///
-    /// - Parameter reports: sends.
-    func followSurroundings(delivering reports: LectureManager.Reports) {
+    /// - Parameters:
+    ///   - reports: sends reports.
+    ///   - webhooks: sends events.
+    func followSurroundings(delivering reports: LectureManager.Reports, _ webhooks: Webhooks) {
         let isAutomatic = state.configuration.statistics.delivery == .automatic
         guard isAutomatic || state.configuration.isLongRunning, writer.whyReadOnly == nil else { return }
         let surroundings = Surroundings(self) { [weak self] in
+            self?.state.webhooks?.needsLook()
+        } storeChanged: { [weak self] in
             guard let state = self?.state else { return }
             state.service?.engine.setNeedsStep()
             state.delivery?.needsLook()
@@ -62,8 +69,14 @@ extension StoreCore {
             guard let state = self?.state else { return }
             state.service?.engine.inbox.post(.networkChanged)
             state.delivery?.networkChanged()
+            state.webhooks?.networkChanged()
         }
         state.surroundings = surroundings
+        if state.configuration.isLongRunning {
+            let sender = AutomaticWebhooks(self, webhooks)
+            state.webhooks = sender
+            sender.needsLook()
+        }
         guard isAutomatic else { return }
         let delivery = AutomaticDelivery(self, reports)
         state.delivery = delivery
@@ -76,7 +89,8 @@ extension StoreCore {
     /// Nothing outside this process leads to anything any more.
     func ignoreSurroundings() {
         state.delivery?.close()
-        (state.delivery, state.surroundings) = (nil, nil)
+        state.webhooks?.close()
+        (state.delivery, state.webhooks, state.surroundings) = (nil, nil, nil)
     }
 }
 

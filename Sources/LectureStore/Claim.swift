@@ -1,7 +1,8 @@
 import LectureModel
 
 /// The one rule for what a process has claimed: lectures, licences of a batch renewal, pending callbacks, in-flight
-/// batches. ``SharedClaim`` is the rule for streams, which several processes may claim at once.
+/// batches, events on their way to webhooks. ``SharedClaim`` is the rule for streams, which several processes may claim
+/// at once.
 ///
 /// A claim is the number of the process's row of `owner` in the claimed row:
 ///
@@ -33,6 +34,8 @@ struct Claim {
     static let callback = Claim(table: "debt", owner: "owner_id", fence: nil)
     /// A request with reports whose result is unknown.
     static let inFlightBatch = Claim(table: "lms_flight", owner: "owner_id", fence: nil)
+    /// An event that is sent to an endpoint.
+    static let webhookDelivery = Claim(table: "webhook_delivery", owner: "owner_id", fence: nil)
 
     // MARK: Conditions
 
@@ -143,6 +146,13 @@ enum ClaimStatements {
     static let takeCallback = Claim.callback.take("id = ?2")
     /// Claims a request.
     static let takeInFlightBatch = Claim.inFlightBatch.take("id = ?2")
+    /// Claims an event on its way.
+    static let takeWebhookDelivery = Claim.webhookDelivery.take("id = ?2")
+    /// Releases an event on its way.
+    static let releaseWebhookDelivery = """
+        UPDATE webhook_delivery SET \(Claim.webhookDelivery.freed)
+        WHERE id = ? AND \(Claim.webhookDelivery.isHeld(by: "?"))
+        """
     /// Whether an owner holds a request.
     static let holdsInFlightBatch =
         "SELECT 1 FROM lms_flight WHERE id = ? AND \(Claim.inFlightBatch.isHeld(by: "?"))"

@@ -93,6 +93,8 @@ package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
     package var rebuilt: RebuiltRows { RebuiltRows(store: self) }
     /// Pins, and when lectures were played.
     package var uses: UseRows { UseRows(connection: connection) }
+    /// Webhooks: endpoints, and the events on their way.
+    package var webhooks: WebhookRows { WebhookRows(connection: connection) }
     /// Settings that every process on the store shares.
     package var settings: SettingRows { SettingRows(connection: connection) }
 

@@ -60,4 +60,6 @@ package final class SQLiteTransaction: StoreTransaction {
     package var licences: any LicenceLedger { get throws { try ledger } }
     /// Learning reports.
     package var reports: any StatisticsOutbox { outbox }
+    /// Webhooks.
+    package var webhooks: any WebhookJournal { index.webhooks }
 }

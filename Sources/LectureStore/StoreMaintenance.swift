@@ -276,6 +276,24 @@ package enum StoreMaintenance {
                 SELECT 1 FROM stream_tally WHERE blocks = counted.blocks AND bytes = counted.bytes)
             """
         ),
+        (
+            "a webhook counts other events than it has",
+            """
+            SELECT count(*) FROM webhook WHERE waiting <> (
+                SELECT count(*) FROM webhook_delivery WHERE webhook_id = webhook.id
+                    AND state = \(sql: WebhookDelivery.State.waiting))
+                OR dead <> (SELECT count(*) FROM webhook_delivery WHERE webhook_id = webhook.id
+                    AND state = \(sql: WebhookDelivery.State.dead))
+                OR created <> waiting + dead + delivered + expired
+            """
+        ),
+        (
+            "an event of a webhook goes nowhere",
+            """
+            SELECT count(*) FROM webhook_event
+            WHERE NOT EXISTS (SELECT 1 FROM webhook_delivery WHERE event_id = webhook_event.id)
+            """
+        ),
         ("the store has no identity", "SELECT NOT EXISTS (SELECT 1 FROM store_identity)"),
     ]
 

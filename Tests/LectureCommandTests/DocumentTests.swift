@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DocumentTests {
     static let pages: [[String]] =
-        [[], ["licence"], ["lms"], ["device"], ["store"]] + CommandTable.leaves.map(\.path)
+        [[], ["licence"], ["lms"], ["webhooks"], ["device"], ["store"]] + CommandTable.leaves.map(\.path)
 
     @Test(arguments: pages)
     func `help is as recorded`(path: [String]) async throws {

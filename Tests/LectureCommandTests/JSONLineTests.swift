@@ -119,7 +119,7 @@ import Testing
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),
         ] + Self.players(key) + Self.unattended() + (try UpkeepLines.all())
-            + (try LicenceLines.all()) + ReportLines.all() + ReportExportLines.all()
+            + (try LicenceLines.all()) + ReportLines.all() + WebhookLines.all() + ReportExportLines.all()
     }
 
     /// What machines without an operator say.
@@ -205,6 +205,8 @@ import Testing
             "record-why", "event-verified", "event-rebuilt", "event-lms", "record-lms", "record-lms_summary",
             // BookmarkTests.
             "record-bookmark", "event-bookmark_sync",
+            // The body of a request: WebhookProgramTests.
+            "webhook",
         ]
         #expect(Set(schemas).subtracting(fromStore) == Set(try Self.lines().map(\.schema)))
         for name in schemas {

@@ -3,6 +3,17 @@ import LectureTestSupport
 /// Errors that the program can be brought to, each with a script that ends it by what its message says. The commands of
 /// the scripts are those of ``RemedyWalkTests``.
 enum RemedyScripts {
+    /// The words `webhook STATUS`, which configures an endpoint of the site, and `answer STATUS`.
+    private static let webhook = #"""
+        answer() { echo "$1" >site/hook.status; }
+        webhook() {
+            export LECTURE_CONFIG=$PWD/config.json
+            (umask 077; echo "whsec_$(head -c 32 /dev/urandom | base64)" >secret)
+            echo "{\"webhooks\": [{\"url\": \"$url/hook\", \"secret_file\": \"secret\"}]}" >config.json
+            answer "$1"
+        }
+        """#
+
     /// Hides a library from the program.
     private static func hiding(_ library: String) -> String {
         #"""
@@ -337,6 +348,46 @@ enum RemedyScripts {
         fails unknown_course plan --course algebra
         course=$("$lecturectl" list --json | sed -nE 's/.*"course":"([^"]*)".*/\1/p')
         works plan --course "$course"
+        """#,
+        "webhook_secret": #"""
+        \#(webhook)
+        webhook 204
+        echo password >secret
+        fails webhook_secret webhooks test
+        echo "whsec_$(head -c 32 /dev/urandom | base64)" >secret
+        works webhooks test
+        """#,
+        "webhook_gone": #"""
+        \#(webhook)
+        webhook 410
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        fails webhook_gone webhooks send
+        fails webhook_gone webhooks send
+        answer 204
+        works webhooks retry
+        works webhooks send
+        """#,
+        "webhook_unknown": #"""
+        \#(webhook)
+        webhook 204
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        fails webhook_unknown webhooks send --endpoint 7
+        works webhooks list
+        works webhooks send --endpoint 1
+        """#,
+        "webhook_removed": #"""
+        \#(webhook)
+        webhook 204
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        cp config.json named.json
+        echo '{"webhooks": []}' >config.json
+        "$lecturectl" list 2>&1 | grep -q 'what waited for it was deleted'
+        cp named.json config.json
+        works precache
+        works webhooks list
         """#,
         "player_missing": #"""
         cp \#(lecture) site/a.mp4

@@ -197,6 +197,8 @@ extension RemedyWalkTests {
         "report_answer_unexpected": .test(
             "a refused report is a dead letter with its reason, and is resent on request"),
         "reports_under_way": .test("a request with an unknown outcome blocks an erasure until it is dissolved"),
+        "webhook_refused": .test(
+            "Ten refusals make an event dead, and it is sent again when a person asks for it"),
         "resume_unsafe": .test("without validators and digest an interrupted download starts over"),
         "seal_required": .test("a licensed lecture is refused with --no-seal, and downloaded without it"),
         "licence_other_key": .test("a key put back after the grant of another server permits no play"),

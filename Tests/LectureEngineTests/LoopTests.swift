@@ -11,6 +11,7 @@ extension OtherRows {
     var contents: any DownloadIndex { get throws { throw LectureError(.bug) } }
     var licences: any LicenceLedger { get throws { throw LectureError(.bug) } }
     var reports: any StatisticsOutbox { get throws { throw LectureError(.bug) } }
+    var webhooks: any WebhookJournal { get throws { throw LectureError(.bug) } }
 }
 
 /// Adds numbers to a store, and announces each sum.

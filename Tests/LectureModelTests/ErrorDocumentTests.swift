@@ -58,7 +58,7 @@ import Testing
             ("Learning reports", -20199 ... -20140), ("Applications", -2199 ... -2100),
             ("Workers of applications", -20239 ... -20220), ("Players", -20259 ... -20240),
             ("Bookmarks", -20269 ... -20260), ("Adaptive lectures", -20289 ... -20270),
-            ("Rules of retention, and forecasts", -20299 ... -20290),
+            ("Rules of retention, and forecasts", -20297 ... -20290), ("Webhooks", -20309 ... -20298),
         ]
         var text = introduction
         for (title, numbers) in ranges {

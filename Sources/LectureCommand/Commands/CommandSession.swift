@@ -61,6 +61,7 @@ struct CommandSession: Sendable {
             settings.spendsSpaceReserve = true
             manager = try LectureManager(settings)
         }
+        for error in manager.webhooks.removed { context.say(error.message, .warning) }
         if isNew, command.path != MissingStore.rebuild { try reportKeptMedia() }
         return manager
     }
@@ -89,6 +90,7 @@ struct CommandSession: Sendable {
         settings.rights = configuration.rights.value
         settings.statistics = configuration.statistics.value
         settings.application = configuration.application.value
+        settings.webhooks = configuration.webhooks
         settings.deviceDirectory = configuration.deviceDirectory.value
         // A query before there is a store makes no key that stays.
         if let store, let device = settings.deviceDirectory, !DeviceHome(directory: device).hasKey {

@@ -12,7 +12,7 @@ enum MissingStore {
     private static let contented: Set<[String]> = [
         ["list"], ["status"], ["pause"], ["resume"], ["cancel"], ["remove"], ["unpin"], ["prune"], ["verify"],
         ["licence", "list"], ["licence", "renew"], ["licence", "pending"], ["lms", "list"], ["lms", "send"],
-        ["lms", "retry"],
+        ["lms", "retry"], ["webhooks", "list"], ["webhooks", "send"], ["webhooks", "retry"],
         ["bookmark", "sync"],
     ]
 

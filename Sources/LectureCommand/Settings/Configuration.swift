@@ -42,6 +42,8 @@ package struct Configuration: Sendable, Equatable {
     package let application: Setting<ApplicationConfiguration?>
     /// Where learning reports go.
     package let statistics: Setting<StatisticsConfiguration>
+    /// Where events go; nil when the configuration says nothing about it.
+    package let webhooks: [WebhookConfiguration]?
     /// Course lists that the daemon follows, and directories with them.
     package let courses: Setting<[String]>
     /// How long before its end the daemon renews a licence.
@@ -94,6 +96,7 @@ package struct Configuration: Sendable, Equatable {
         rights = Setting(settings.rights, settings.rights == RightsConfiguration() ? .default : .file)
         application = Setting(settings.application, settings.application == nil ? .default : .file)
         statistics = try Self.statistics(environment, settings.statistics)
+        webhooks = settings.webhooks
         courses = Self.courses(command, environment, settings)
         renewWithin = source.pick("renew-within", Quantity.duration, settings.renewWithin, .seconds(3 * 86_400))
         (named, warnings) = (settings.named, settings.warnings)
@@ -123,7 +126,8 @@ package struct Configuration: Sendable, Equatable {
             ("drm.user_key", rights.value.userKey == nil ? "" : "set", origin("drm.user_key")),
             ("drm.strict", "\(rights.value.isStrict)", origin("drm.strict")),
             ("drm.unverified", "\(rights.value.permitsUnverified)", origin("drm.unverified")),
-        ] + pace.descriptions + credentials.descriptions + statisticsDescriptions + daemonDescriptions
+        ] + pace.descriptions + credentials.descriptions + statisticsDescriptions + webhookDescriptions
+            + daemonDescriptions
     }
 
     /// Where a setting of a section came from that no option or variable sets.

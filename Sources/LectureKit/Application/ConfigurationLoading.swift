@@ -23,8 +23,8 @@ extension LectureConfiguration {
         return ConfigurationFile.exists(path) ? path : nil
     }
 
-    /// Applies a configuration file; settings that it does not name stay. A list in it (`drm.keys`, `lms.targets`)
-    /// replaces the whole list. When it throws, nothing is applied.
+    /// Applies a configuration file; settings that it does not name stay. A list in it (`drm.keys`, `lms.targets`,
+    /// `webhooks`) replaces the whole list. When it throws, nothing is applied.
     ///
     /// - Parameter file: its path. Paths in it are relative to its own directory; a secret file that it names without a
     ///   directory is the credential of that name, if systemd gave the service one (`LoadCredential=`).
@@ -59,6 +59,7 @@ extension LectureConfiguration {
         if let deviceDirectory = settings.deviceDirectory { self.deviceDirectory = deviceDirectory }
         if let group = settings.group { sharedGroup = group }
         if let rules = settings.retentionRules { retentionRules = rules }
+        if let webhooks = settings.webhooks { self.webhooks = webhooks }
         (rights, application, statistics) = (settings.rights, settings.application, settings.statistics)
     }
 }

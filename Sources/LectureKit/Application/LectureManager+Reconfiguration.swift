@@ -7,7 +7,7 @@ extension LectureManager {
     /// continues with the new settings.
     ///
     /// What can change: lectures at once, connections of a file, rates, the timetable, attempts and the timeout, the
-    /// quota and the reserve, the selection of streams, which media are accepted, and everything about reports.
+    /// quota and the reserve, the selection of streams, which media are accepted, all about reports and webhooks.
     ///
     /// - Parameter new: the settings.
     /// - Returns: the settings that differ and apply only to another manager, by their names in the configuration file.
@@ -28,6 +28,7 @@ extension LectureManager {
         core.licensing.service?.usePatience(configuration)
         await reports.stopSending()
         core.state.delivery?.start()
+        core.webhooksChanged()
         return kept
     }
 }

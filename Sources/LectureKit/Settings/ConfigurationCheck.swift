@@ -30,6 +30,7 @@ extension LectureConfiguration {
                 mistake { _ = try used.statistics.settings(bootID: "", rate: Guarded(nil)) },
                 mistake { if let group = used.sharedGroup { try GroupSharing.require(group) } },
             ].compactMap(\.self)
+            + (used.webhooks ?? []).compactMap { webhook in mistake { _ = try webhook.signer() } }
     }
 
     private static func mistake(_ body: () throws -> Void) -> LectureError? {

@@ -49,6 +49,8 @@ package struct ConfigurationFile: Sendable {
     package var application: ApplicationConfiguration?
     /// Where learning reports go.
     package var statistics = StatisticsConfiguration()
+    /// Where events go; nil leaves the endpoints of the store as they are.
+    package var webhooks: [WebhookConfiguration]?
     /// Course lists that a daemon follows, and directories with them.
     package var courses: [String]?
     /// How long before its end a daemon renews a licence.
@@ -169,6 +171,7 @@ struct ConfigurationReader {
             for member in try known(members(section), "drm") { try takeRights(member) }
         case "lms":
             try takeStatistics(try known(members(section), "lms"))
+        case "webhooks": try takeWebhooks(section)
         case "daemon":
             for member in try known(members(section), "daemon") { try takeDaemon(member) }
         default: break

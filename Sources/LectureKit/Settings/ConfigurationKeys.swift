@@ -3,7 +3,7 @@
 package enum ConfigurationKeys {
     /// The members by the section that holds them; the file itself is the empty name.
     package static let sections: [(name: String, members: [String])] = [
-        ("", ["network", "storage", "retention", "application", "drm", "lms", "daemon"]),
+        ("", ["network", "storage", "retention", "application", "drm", "lms", "webhooks", "daemon"]),
         (
             "network",
             [
@@ -23,6 +23,7 @@ package enum ConfigurationKeys {
                 "targets", "bookmark_url", "delivery",
             ]
         ),
+        ("webhooks", ["url", "secret_file", "events"]),
         ("daemon", ["courses", "renew_within_s"]),
         (
             "lms.targets",

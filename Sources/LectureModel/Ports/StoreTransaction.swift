@@ -17,6 +17,8 @@ package protocol StoreTransaction: AnyObject {
     var licences: any LicenceLedger { get throws }
     /// Learning reports.
     var reports: any StatisticsOutbox { get throws }
+    /// Webhooks.
+    var webhooks: any WebhookJournal { get throws }
 }
 
 /// The store's writer: the only connection of this process that makes changes. Confined to one executor.

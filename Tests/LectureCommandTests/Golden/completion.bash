@@ -214,6 +214,13 @@ _lecturectl_value() {
     "lms import --format") echo 'words jsonl csv' ;;
     "lms erase --user") echo 'anything' ;;
     "lms erase --forget-copy") echo 'files' ;;
+    "webhooks send --endpoint") echo 'anything' ;;
+    "webhooks send --max-attempts") echo 'anything' ;;
+    "webhooks send --longest-wait") echo 'anything' ;;
+    "webhooks send --on-success") echo 'anything' ;;
+    "webhooks send --on-failure") echo 'anything' ;;
+    "webhooks retry --endpoint") echo 'anything' ;;
+    "webhooks test --endpoint") echo 'anything' ;;
     "device export --output" | "device export -o") echo 'files' ;;
     "device export --passphrase-file") echo 'files' ;;
     "device import --passphrase-file") echo 'files' ;;
@@ -289,7 +296,7 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
+    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -332,6 +339,10 @@ _lecturectl_options() {
     "lms export") echo '--format --since --until --state --course --user --output -o --pseudonymise --force -f' ;;
     "lms import") echo '--format' ;;
     "lms erase") echo '--user --force -f --dry-run -n --forget-copy' ;;
+    "webhooks list") echo '--waiting --dead' ;;
+    "webhooks send") echo '--endpoint --max-attempts --longest-wait --on-success --on-failure' ;;
+    "webhooks retry") echo '--endpoint' ;;
+    "webhooks test") echo '--endpoint' ;;
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
@@ -344,10 +355,11 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms device store config completion help version' ;;
+    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
+    "webhooks") echo 'list send retry test' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate rebuild' ;;
     "config") echo 'show check' ;;
