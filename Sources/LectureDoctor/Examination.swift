@@ -187,7 +187,7 @@ public struct Examination: Sendable {
         guard case .open(let figures) = store else { return [] }
         return [ofLicences(figures)].compactMap(\.self) + [
             Self.ofLectures(figures.metrics), Self.ofReports(figures.metrics),
-        ]
+        ] + [Self.ofWebhooks(figures.metrics)].compactMap(\.self)
     }
 
     private func ofLicences(_ figures: Figures) -> Finding? {
@@ -224,6 +224,24 @@ public struct Examination: Sendable {
                 remedy: "'lecturectl lms list --state dead' shows them, 'lecturectl lms retry --all' sends them again.")
         }
         return Finding(.reports, .ok, text, remedy: waiting > 0 ? "'lecturectl lms send' sends them." : "")
+    }
+
+    /// One line for all; nothing without any. Their secrets belong to the configuration.
+    private static func ofWebhooks(_ metrics: StoreMetrics) -> Finding? {
+        guard !metrics.webhooks.isEmpty else { return nil }
+        let (waiting, dead) = metrics.webhooks.reduce((0, 0)) { ($0.0 + $1.waiting, $0.1 + $1.dead) }
+        let gone = metrics.webhooks.filter(\.isGone).map(\.host)
+        var text = "\(waiting) events wait to be sent, \(dead) were refused for good."
+        if !gone.isEmpty { text += " Switched off by the receiver: \(gone.joined(separator: ", "))." }
+        if dead > 0 || !gone.isEmpty {
+            return Finding(
+                .webhooks, .warning, text,
+                remedy: "'lecturectl webhooks list' says why, 'lecturectl webhooks retry' sends them again.")
+        }
+        let isOld = metrics.webhooks.contains { $0.oldestWaiting.map { metrics.read - $0 > .seconds(3600) } ?? false }
+        return Finding(
+            .webhooks, isOld ? .warning : .ok, text,
+            remedy: isOld ? "'lecturectl webhooks test' shows what the receiver answers." : "")
     }
 
     private static func of(_ contact: Contact) -> Finding {

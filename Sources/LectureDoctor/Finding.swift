@@ -20,6 +20,8 @@ public struct Finding: Sendable, Hashable {
         case lectures
         /// Learning reports.
         case reports
+        /// Webhooks.
+        case webhooks
         /// A server: its name, the connection, TLS, and an answer.
         case server
     }

@@ -11,6 +11,7 @@ extension StoreMetrics {
     /// The names of all labels that the families use.
     package static let labelNames: Set<String> = [
         "course", "state", "reason", "code", "name", "within", "target", "format", "host", "task", "version",
+        "endpoint",
     ]
 
     /// The course of the lectures that have no group of their own. A course of this name is one of them.
@@ -18,7 +19,7 @@ extension StoreMetrics {
 
     /// The figures by their names.
     package var families: [MetricFamily] {
-        contentFamilies + licenceFamilies + reportFamilies + spaceFamilies + timeFamilies
+        contentFamilies + licenceFamilies + reportFamilies + webhookFamilies + spaceFamilies + timeFamilies
     }
 
     private var contentFamilies: [MetricFamily] {
@@ -82,6 +83,26 @@ extension StoreMetrics {
             if let time = target.oldestWaiting { oldest.add(.milliseconds(time.milliseconds), labels) }
         }
         return [waiting, dead, oldest]
+    }
+
+    private var webhookFamilies: [MetricFamily] {
+        var deliveries = MetricFamily(
+            "lecturekit_webhook_deliveries", "Events of webhooks that have not arrived, by endpoint and state.")
+        var oldest = MetricFamily(
+            "lecturekit_webhook_oldest_waiting_timestamp_seconds",
+            "When the event happened that waits longest for an endpoint.")
+        var gone = MetricFamily(
+            "lecturekit_webhook_gone", "Whether the receiver has switched the endpoint off (HTTP 410).")
+        for webhook in webhooks {
+            let endpoint = MetricFamily.Label("endpoint", "\(webhook.number)")
+            let labels = [endpoint, .init("host", webhook.host)]
+            deliveries.add(.integer(Int64(webhook.waiting)), labels + [.init("state", "waiting")])
+            deliveries.add(.integer(Int64(webhook.dead)), labels + [.init("state", "dead")])
+            deliveries.add(.integer(Int64(webhook.expired)), labels + [.init("state", "expired")])
+            gone.add(.integer(webhook.isGone ? 1 : 0), labels)
+            if let time = webhook.oldestWaiting { oldest.add(.milliseconds(time.milliseconds), labels) }
+        }
+        return [deliveries, oldest, gone]
     }
 
     private var spaceFamilies: [MetricFamily] {

@@ -57,6 +57,29 @@ public struct StoreMetrics: Sendable, Hashable {
         }
     }
 
+    /// What waits for one endpoint of a webhook.
+    public struct Webhook: Sendable, Hashable {
+        /// Its number in this store.
+        public var number: Int64
+        /// Its host, with the port where it is not the scheme's own.
+        public var host: String
+        /// Events that wait or are being sent.
+        public var waiting = 0
+        /// Events that were refused for good.
+        public var dead = 0
+        /// Events that arrived.
+        public var delivered = 0
+        /// Events that were given up because of their age or number.
+        public var expired = 0
+        /// When the event happened that waits longest; nil when none waits.
+        public var oldestWaiting: Timestamp?
+        /// Whether its receiver has switched it off.
+        public var isGone = false
+
+        /// Creates an endpoint for which nothing waits.
+        package init(number: Int64, host: String) { (self.number, self.host) = (number, host) }
+    }
+
     /// Space on the disk, in bytes.
     public struct Space: Sendable, Hashable {
         /// Free for unprivileged users on the store's file system; nil when unknown.
@@ -106,6 +129,8 @@ public struct StoreMetrics: Sendable, Hashable {
     public var licences: Licences?
     /// All targets of learning reports.
     public var targets: [Target] = []
+    /// All endpoints of webhooks.
+    public var webhooks: [Webhook] = []
     /// Space.
     public var space = Space()
     /// When each task last succeeded; a task that never did is missing.

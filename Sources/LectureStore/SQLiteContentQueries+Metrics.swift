@@ -42,6 +42,7 @@ private struct MetricQueries {
         metrics.stops = try stopCounts()
         metrics.licences = try judged.map { try licenceFigures(at: $0) }
         metrics.targets = try reportFigures()
+        metrics.webhooks = try webhookFigures()
         metrics.space.used = tallies.reduce(0) { $0 + $1.bytes }
         metrics.space.streamCache = Int64(try count("SELECT bytes FROM stream_tally"))
         metrics.space.database = Int64(
@@ -149,6 +150,18 @@ private struct MetricQueries {
             }
         }
         return targets
+    }
+
+    private func webhookFigures() throws -> [StoreMetrics.Webhook] {
+        try WebhookRows(connection: connection).endpoints().map { entry in
+            let origin = try? Origin(parsing: entry.url).text
+            let host = origin?.split(separator: "/").last.map(String.init) ?? ""
+            var webhook = StoreMetrics.Webhook(number: entry.id.value, host: host)
+            (webhook.waiting, webhook.dead) = (entry.waiting, entry.dead)
+            (webhook.delivered, webhook.expired) = (entry.delivered, entry.expired)
+            (webhook.oldestWaiting, webhook.isGone) = (entry.oldestWaiting, entry.condition.isSuspended)
+            return webhook
+        }
     }
 
     private func lastSuccess(of task: StoreMetrics.Task) throws -> Timestamp? {

@@ -40,7 +40,7 @@ struct PrometheusNetTests {
         let page = try String(contentsOfFile: "\(Self.directory).md", encoding: .utf8)
         let tests = try String(contentsOfFile: "\(Self.directory)/rules_test.yml", encoding: .utf8)
         let alerts = rules.matches(of: /alert: (\w+)/).map { String($0.output.1) }
-        #expect(alerts.count == 14)
+        #expect(alerts.count == 16)
         for alert in alerts {
             #expect(page.contains("`\(alert)`") && tests.contains("alertname: \(alert)\n"), "\(alert)")
         }

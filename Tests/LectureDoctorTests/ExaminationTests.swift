@@ -152,6 +152,29 @@ import Testing
         #expect(try Self.finding(.licences, examination).error == LectureError(.storeCopied))
     }
 
+    @Test func `webhooks have a line if there are some, and say what to do`() throws {
+        var metrics = StoreMetrics(read: Timestamp(milliseconds: 1_790_000_000_000))
+        func finding() -> Finding? {
+            var examination = Examination(now: metrics.read)
+            examination.store = .open(Examination.Figures(metrics: metrics))
+            return examination.findings.first { $0.subject == .webhooks }
+        }
+        #expect(finding() == nil)
+        metrics.webhooks = [StoreMetrics.Webhook(number: 1, host: "a.example")]
+        metrics.webhooks.append(StoreMetrics.Webhook(number: 2, host: "b.example"))
+        #expect(finding()?.grade == .ok && finding()?.remedy == "")
+        metrics.webhooks[0].waiting = 3
+        metrics.webhooks[0].oldestWaiting = metrics.read + .seconds(-60)
+        #expect(finding()?.grade == .ok)
+        metrics.webhooks[0].oldestWaiting = metrics.read + .seconds(-7200)
+        #expect(finding()?.grade == .warning && finding()?.remedy.contains("webhooks test") == true)
+        metrics.webhooks[1].dead = 2
+        #expect(finding()?.message == "3 events wait to be sent, 2 were refused for good.")
+        #expect(finding()?.remedy.contains("webhooks retry") == true)
+        (metrics.webhooks[1].dead, metrics.webhooks[1].isGone) = (0, true)
+        #expect(finding()?.grade == .warning && finding()?.message.contains("b.example") == true)
+    }
+
     @Test func `lectures that failed and reports that were refused need attention`() throws {
         let examination = Self.examination { metrics in
             metrics.groups = [

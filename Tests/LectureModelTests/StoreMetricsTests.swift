@@ -20,6 +20,10 @@ import Testing
         (metrics.targets[0].waiting, metrics.targets[0].dead) = (6, 7)
         metrics.targets[0].oldestWaiting = Timestamp(milliseconds: 1_600_000_000_000)
         metrics.targets.append(StoreMetrics.Target(number: nil, format: nil, host: ""))
+        var webhook = StoreMetrics.Webhook(number: 2, host: "h.example")
+        (webhook.waiting, webhook.dead, webhook.expired, webhook.isGone) = (5, 6, 7, true)
+        webhook.oldestWaiting = Timestamp(milliseconds: 1_600_000_001_000)
+        metrics.webhooks = [webhook]
         (metrics.space.free, metrics.space.size, metrics.space.reserve) = (10, 20, 30)
         (metrics.space.quota, metrics.space.used, metrics.space.streamCache, metrics.space.database) = (40, 50, 60, 70)
         for (number, task) in StoreMetrics.Task.allCases.enumerated() {
@@ -50,6 +54,11 @@ import Testing
                 #"lecturekit_reports_waiting{target="none",format="",host=""} 0"#, "lecturekit_reports_dead\(labels) 7",
                 #"lecturekit_reports_dead{target="none",format="",host=""} 0"#,
                 "lecturekit_reports_oldest_waiting_timestamp_seconds\(labels) 1600000000",
+                #"lecturekit_webhook_deliveries{endpoint="2",host="h.example",state="waiting"} 5"#,
+                #"lecturekit_webhook_deliveries{endpoint="2",host="h.example",state="dead"} 6"#,
+                #"lecturekit_webhook_deliveries{endpoint="2",host="h.example",state="expired"} 7"#,
+                #"lecturekit_webhook_oldest_waiting_timestamp_seconds{endpoint="2",host="h.example"} 1600000001"#,
+                #"lecturekit_webhook_gone{endpoint="2",host="h.example"} 1"#,
                 "lecturekit_disk_free_bytes 10", "lecturekit_disk_size_bytes 20", "lecturekit_disk_reserve_bytes 30",
                 "lecturekit_store_used_bytes 50", "lecturekit_store_quota_bytes 40", "lecturekit_stream_cache_bytes 60",
                 "lecturekit_database_bytes 70",
