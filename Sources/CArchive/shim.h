@@ -33,4 +33,17 @@ typedef __typeof__(&archive_read_free) carchive_read_free;
 typedef __typeof__(&archive_errno) carchive_errno;
 typedef __typeof__(&archive_error_string) carchive_error_string;
 typedef __typeof__(&archive_filter_code) carchive_filter_code;
+typedef __typeof__(&archive_write_set_format_ustar) carchive_write_set_format_ustar;
+typedef __typeof__(&archive_entry_clear) carchive_entry_clear;
+typedef __typeof__(&archive_entry_set_pathname) carchive_entry_set_pathname;
+typedef __typeof__(&archive_entry_set_size) carchive_entry_set_size;
+typedef __typeof__(&archive_entry_set_perm) carchive_entry_set_perm;
+typedef __typeof__(&archive_read_support_format_tar) carchive_read_support_format_tar;
+typedef __typeof__(&archive_read_open2) carchive_read_open2;
+typedef __typeof__(&archive_read_header_position) carchive_read_header_position;
+typedef __typeof__(&archive_entry_pathname) carchive_entry_pathname;
+typedef __typeof__(&archive_entry_filetype) carchive_entry_filetype;
+typedef __typeof__(&archive_entry_size) carchive_entry_size;
+typedef __typeof__(&archive_entry_hardlink) carchive_entry_hardlink;
+typedef __typeof__(&archive_entry_sparse_count) carchive_entry_sparse_count;
 #endif

@@ -15,6 +15,7 @@ import Glibc
     let settings: ArchiveSettings
     let reading: ArchiveReading
     let state: ArchiveState
+    let tar: TarFunctions
 
     /// The name that every libarchive 3 has had since 2013; a library of another interface has another number.
     static let name = "libarchive.so.13"
@@ -33,6 +34,7 @@ import Glibc
         settings = try ArchiveSettings(functions)
         reading = try ArchiveReading(functions)
         state = try ArchiveState(functions)
+        tar = try TarFunctions(functions)
     }
 
     /// The loader's message about its last failure; it names the file.
@@ -155,5 +157,41 @@ import Glibc
         unsafe errorNumber = try unsafe library.find("archive_errno", carchive_errno.self)
         unsafe errorString = try unsafe library.find("archive_error_string", carchive_error_string.self)
         unsafe filterCode = try unsafe library.find("archive_filter_code", carchive_filter_code.self)
+    }
+}
+
+/// The functions for archives with named files.
+@safe struct TarFunctions: Sendable {
+    let setFormat: carchive_write_set_format_ustar
+    let clearEntry: carchive_entry_clear
+    let setPath: carchive_entry_set_pathname
+    let setSize: carchive_entry_set_size
+    let setPermissions: carchive_entry_set_perm
+    let supportFormat: carchive_read_support_format_tar
+    let open: carchive_read_open2
+    let headerPosition: carchive_read_header_position
+    let path: carchive_entry_pathname
+    let fileType: carchive_entry_filetype
+    let size: carchive_entry_size
+    let hardLink: carchive_entry_hardlink
+    let holes: carchive_entry_sparse_count
+
+    init(_ library: ArchiveLibrary.Functions) throws(ArchiveLibrary.Unusable) {
+        unsafe setFormat = try unsafe library.find(
+            "archive_write_set_format_ustar", carchive_write_set_format_ustar.self)
+        unsafe clearEntry = try unsafe library.find("archive_entry_clear", carchive_entry_clear.self)
+        unsafe setPath = try unsafe library.find("archive_entry_set_pathname", carchive_entry_set_pathname.self)
+        unsafe setSize = try unsafe library.find("archive_entry_set_size", carchive_entry_set_size.self)
+        unsafe setPermissions = try unsafe library.find("archive_entry_set_perm", carchive_entry_set_perm.self)
+        unsafe supportFormat = try unsafe library.find(
+            "archive_read_support_format_tar", carchive_read_support_format_tar.self)
+        unsafe open = try unsafe library.find("archive_read_open2", carchive_read_open2.self)
+        unsafe headerPosition = try unsafe library.find(
+            "archive_read_header_position", carchive_read_header_position.self)
+        unsafe path = try unsafe library.find("archive_entry_pathname", carchive_entry_pathname.self)
+        unsafe fileType = try unsafe library.find("archive_entry_filetype", carchive_entry_filetype.self)
+        unsafe size = try unsafe library.find("archive_entry_size", carchive_entry_size.self)
+        unsafe hardLink = try unsafe library.find("archive_entry_hardlink", carchive_entry_hardlink.self)
+        unsafe holes = try unsafe library.find("archive_entry_sparse_count", carchive_entry_sparse_count.self)
     }
 }
