@@ -83,6 +83,9 @@ public struct LectureConfiguration: Sendable {
     public var programName = "library"
     /// Looks at the machine, where a stream must not be played in a virtual one.
     package var inspector: any MachineInspector = SystemInspector()
+    /// What is at hand under the URLs of its sources, and is not asked of servers; nil for nothing. `LectureBundle`
+    /// sets it to import a bundle.
+    package var nearby: (any NearbyBytes)?
 
     /// Creates a configuration.
     ///

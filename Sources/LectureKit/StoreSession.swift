@@ -55,7 +55,8 @@ final class StoreSession: Sendable {
         self.curl = curl
         dates = ServerDates(clock: clock)
         let dated = DatedTransport(base: curl, dates: dates)
-        transport = observation.map { ObservedTransport(base: dated, observation: $0) } ?? dated
+        let observed: any Transport = observation.map { ObservedTransport(base: dated, observation: $0) } ?? dated
+        transport = configuration.nearby.map { NearbyTransport($0, over: observed, clock: clock) } ?? observed
     }
 
     /// Requests follow soon: what they need is loaded on another thread meanwhile.
