@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "LectureLoopback", targets: ["LectureLoopback"]),
         .library(name: "LectureDoctor", targets: ["LectureDoctor"]),
         .library(name: "LectureUpkeep", targets: ["LectureUpkeep"]),
+        .library(name: "LectureBundle", targets: ["LectureBundle"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
@@ -113,6 +114,12 @@ let package = Package(
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
         .target(name: "LectureUpkeep", dependencies: ["LectureFormats", "LectureModel", "LectureKit"]),
+        // Lectures in archives that are carried by hand: the format as values, and what reads and writes it.
+        .target(
+            name: "LectureBundle",
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureKit", "LectureArchive", "LectureCrypto", "LectureFiles",
+            ]),
         // The façade, and its other module name for applications.
         .target(
             name: "KollusSDK", dependencies: ["LectureKit", "LectureModel", "LecturePlayer", "LectureLoopback"]),
@@ -121,7 +128,7 @@ let package = Package(
             name: "LectureCommand",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureDaemon", "LectureDoctor", "LecturePlayer",
-                "LectureLoopback", "LectureUpkeep",
+                "LectureLoopback", "LectureUpkeep", "LectureBundle",
             ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         .executableTarget(
@@ -160,7 +167,8 @@ let package = Package(
         .target(
             name: "LectureFuzzing",
             dependencies: [
-                "LectureAdaptive", "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit",
+                "LectureAdaptive", "LectureArchive", "LectureBundle",
+                "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit",
                 "LectureLicence", "LectureFormats", "LectureModel", "LectureStore", "LectureTransport", "LectureXML",
             ],
             path: "Tests/LectureFuzzing"),
@@ -243,6 +251,7 @@ let package = Package(
         .testTarget(
             name: "LectureCommandTests",
             dependencies: [
+                "LectureBundle",
                 "LectureCommand", "LectureCrypto", "LectureDaemon", "LectureDoctor", "LectureKit", "LectureFormats",
                 "LectureModel", "LecturePlayer", "LectureProgramSupport", "LectureTestSupport", "LectureUpkeep",
             ],
@@ -308,6 +317,14 @@ let package = Package(
                 "LectureUpkeep", "LectureKit", "LectureDownload", "LectureFormats", "LectureModel",
                 "LectureProgramSupport", "LectureTestSupport",
             ]),
+        // Bundles: the format as values, hostile archives, and the built program.
+        .testTarget(
+            name: "LectureBundleTests",
+            dependencies: [
+                "LectureBundle", "LectureArchive", "LectureCrypto", "LectureFormats", "LectureKit",
+                "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+            ],
+            exclude: ["open_bundle.py"]),
         // The loopback server: its rules as values, and real clients.
         .testTarget(
             name: "LectureLoopbackTests",

@@ -90,15 +90,15 @@ package enum ExitStatus: Sendable, Equatable {
             .learnerLeft, .bookmarkMissing, .bookmarkOfTeacher:
             return .someFailed
         case .parameter, .notLoaded, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .notRemovable,
-            .linkFetchesNothing, .bookmarkInvalid, .manyFiles:
+            .linkFetchesNothing, .bookmarkInvalid, .manyFiles, .bundleRecipient:
             return .usage
         case .badLength, .descriptorUnreadable, .damaged, .descriptorEmpty, .storeForeign, .storeNewer, .storeDamaged,
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json, .pruneRefused, .retentionRefused,
+            .json, .pruneRefused, .retentionRefused, .bundleUnsuitable, .bundleNewer,
             .mediaUnsupported, .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey,
-            .segmentsMissing, .captureGaps, .captureFull:
+            .segmentsMissing, .captureGaps, .captureFull, .bundleRefused, .bundleDamaged, .bundleSignature:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
             return .unavailable
@@ -122,7 +122,7 @@ package enum ExitStatus: Sendable, Equatable {
             .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
             .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
             .reportTargetRefuses, .webhookGone, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
-            .playerNotPermitted, .streamProtected,
+            .playerNotPermitted, .streamProtected, .bundleUntrusted, .bundleNotForDevice,
             .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,

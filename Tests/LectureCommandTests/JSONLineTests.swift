@@ -118,7 +118,7 @@ import Testing
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
             ("record-version", JSONLine.version(ProgramVersion.number)),
-        ] + Self.players(key) + Self.unattended() + (try UpkeepLines.all())
+        ] + Self.players(key) + Self.unattended() + (try UpkeepLines.all()) + BundleLines.all(key)
             + (try LicenceLines.all()) + ReportLines.all() + WebhookLines.all() + ReportExportLines.all()
     }
 

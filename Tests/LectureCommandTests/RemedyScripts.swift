@@ -334,6 +334,89 @@ enum RemedyScripts {
         works prune --dry-run --rule 'keep 1s after download'
         works prune --rule 'keep 1s after download' --max-delete 2
         """#,
+        "bundle_damaged": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        other() { LECTURE_STORE=$place/other LECTURE_DEVICE=$place/device "$lecturectl" "$@"; }
+        other device show --json >other.jwk
+        "$lecturectl" device show --json >own.jwk
+        works bundle create b.tar --for own.jwk
+        cp b.tar good.tar
+        printf x | dd of=b.tar bs=1 seek=1600 conv=notrunc status=none
+        fails bundle_damaged bundle verify b.tar
+        cp good.tar b.tar
+        works bundle verify b.tar
+        works bundle import b.tar
+        """#,
+        "bundle_not_for_device": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        other() { LECTURE_STORE=$place/other LECTURE_DEVICE=$place/device "$lecturectl" "$@"; }
+        other device show --json >other.jwk
+        "$lecturectl" device show --json >own.jwk
+        works bundle create b.tar --for other.jwk
+        fails bundle_not_for_device bundle import b.tar
+        works bundle create --force b.tar --for own.jwk
+        works bundle import b.tar
+        """#,
+        "bundle_recipient": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        other() { LECTURE_STORE=$place/other LECTURE_DEVICE=$place/device "$lecturectl" "$@"; }
+        other device show --json >other.jwk
+        "$lecturectl" device show --json >own.jwk
+        fails bundle_recipient bundle create b.tar
+        works bundle create b.tar --for other.jwk
+        """#,
+        "bundle_refused": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        other() { LECTURE_STORE=$place/other LECTURE_DEVICE=$place/device "$lecturectl" "$@"; }
+        other device show --json >other.jwk
+        "$lecturectl" device show --json >own.jwk
+        tar cf b.tar own.jwk
+        fails bundle_refused bundle import b.tar
+        works bundle create --force b.tar --for own.jwk
+        works bundle import b.tar
+        """#,
+        "bundle_signature": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        other() { LECTURE_STORE=$place/other LECTURE_DEVICE=$place/device "$lecturectl" "$@"; }
+        other device show --json >other.jwk
+        "$lecturectl" device show --json >own.jwk
+        works bundle create b.tar --for own.jwk
+        cp b.tar good.tar
+        offset=$(grep -abo manifest.jws b.tar | head -n 1 | cut -d : -f 1)
+        length=$(tar tvf b.tar | awk '/manifest.jws/ { print $3 }')
+        start=$(( (offset / 512 + 1) * 512 + length - 40 ))
+        printf AAAAAAAA | dd of=b.tar bs=1 seek=$start conv=notrunc status=none
+        fails bundle_signature bundle import b.tar
+        works bundle import good.tar
+        """#,
+        "bundle_unsuitable": #"""
+        film b.mp4
+        works precache --key b "$url/b.mp4"
+        works device show --json
+        "$lecturectl" device show --json >own.jwk
+        rm home/.local/share/lecturekit/lecturekit.db*
+        works store rebuild
+        fails bundle_unsuitable bundle create b.tar --for own.jwk kept-1
+        film a.mp4 70000
+        works precache --key a "$url/a.mp4"
+        works bundle create b.tar --for own.jwk a
+        """#,
+        "bundle_untrusted": #"""
+        film a.mp4
+        works precache --key a "$url/a.mp4"
+        other() { LECTURE_STORE=$place/other LECTURE_DEVICE=$place/device "$lecturectl" "$@"; }
+        other device show --json >other.jwk
+        "$lecturectl" device show --json >own.jwk
+        works bundle create b.tar --for other.jwk
+        if other bundle import b.tar 2>answer; then exit 1; fi
+        grep -q -e "$("$lecturectl" device show | awk '/player id/ { print $3 }').*'--trust'" answer
+        other bundle import b.tar --trust own.jwk
+        """#,
         "not_in_time": #"""
         film a.mp4
         echo "{\"url\": \"$url/a.mp4\", \"key\": \"a\", \"size\": 100000000}" >list.jsonl

@@ -166,6 +166,7 @@ extension RemedyWalkTests {
         "body_cut": .automatic,
         "bookmark_of_teacher": .test("what cannot be removed or stored is refused with its code"),
         "player_not_permitted": .test("rules and watermarks of a gateway exclude other players"),
+        "bundle_newer": .test("a manifest of a later version says so"),
         "cancelled": .test("a cancelled download is continued by resume and precache"),
         "clock_untrusted": .test("a licence file issued since ends a doubt, and an older one does not"),
         "closing": .test("after close nothing can be started"),

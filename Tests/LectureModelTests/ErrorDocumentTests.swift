@@ -59,6 +59,7 @@ import Testing
             ("Workers of applications", -20239 ... -20220), ("Players", -20259 ... -20240),
             ("Bookmarks", -20269 ... -20260), ("Adaptive lectures", -20289 ... -20270),
             ("Rules of retention, and forecasts", -20297 ... -20290), ("Webhooks", -20309 ... -20298),
+            ("Bundles", -20329 ... -20310),
         ]
         var text = introduction
         for (title, numbers) in ranges {

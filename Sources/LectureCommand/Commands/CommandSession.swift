@@ -42,15 +42,20 @@ struct CommandSession: Sendable {
 
     /// Opens the store. Commands that only read or change what exists do not create one.
     ///
-    /// - Parameter store: a directory to use instead of the configured one; it is created.
+    /// - Parameters:
+    ///   - store: a directory to use instead of the configured one; it is created.
+    ///   - adjust: changes the settings of this command.
     /// - Returns: the store's manager.
     /// - Throws: `LectureError` with `storeMissing`, or why the store cannot be opened.
-    func manager(store: String? = nil) throws -> LectureManager {
+    func manager(
+        store: String? = nil, _ adjust: (inout LectureConfiguration) -> Void = { _ in }
+    ) throws -> LectureManager {
         let directory = configuration.storeDirectory.value
         guard store != nil || MissingStore.mayMake(command, in: directory) || storeExists else {
             throw LectureError(.storeMissing, detail: directory)
         }
         var settings = librarySettings(store: store)
+        adjust(&settings)
         let isNew = store == nil && !storeExists
         let manager: LectureManager
         do throws(LectureError) {

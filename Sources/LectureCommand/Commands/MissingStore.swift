@@ -7,6 +7,7 @@ import LectureModel
 enum MissingStore {
     private static let making: Set<[String]> = [
         ["precache"], ["daemon"], ["lms", "add"], ["lms", "import"], ["licence", "import"],
+        ["bundle", "import"],
     ]
     /// Applied to a whole store, these do nothing when it is empty. A service may run them before the first download.
     private static let contented: Set<[String]> = [

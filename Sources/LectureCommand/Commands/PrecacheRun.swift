@@ -54,7 +54,7 @@ struct PrecacheRun {
     /// - Parameter sources: what to download.
     /// - Returns: the exit status.
     /// - Throws: `LectureError` when the store cannot be written; ``OutputError``.
-    mutating func run(_ sources: PrecacheSources) async throws -> ExitStatus {
+    mutating func run(_ sources: some RunSources) async throws -> ExitStatus {
         enqueue(sources)
         try await follow()
         // Includes what was in flight when the run ended.
@@ -73,7 +73,7 @@ struct PrecacheRun {
 
     // MARK: Tasks
 
-    private func enqueue(_ sources: PrecacheSources) {
+    private func enqueue(_ sources: some RunSources) {
         let isContinuing = command.arguments.isEmpty
         let check = command.text("check").flatMap(SourceCheck.init) ?? .list
         let directories = sources

@@ -3,8 +3,19 @@ import LectureFormats
 import LectureKit
 import LectureModel
 
+/// Where the requests of a run come from.
+protocol RunSources: Sendable {
+    /// The names under which lists are recorded.
+    var listNames: [String] { get }
+    /// Passes the lectures of all sources to a body, in order, in groups: one group is one transaction.
+    mutating func forEachGroup(
+        of manager: LectureManager, _ body: (PrecacheSources.Group) async throws -> Void) async throws
+    /// Creates the directories that finished files of a group are placed in.
+    func makeDirectories(_ group: PrecacheSources.Group) throws(LectureError)
+}
+
 /// Turns the arguments of `precache` into requests.
-struct PrecacheSources: Sendable {
+struct PrecacheSources: RunSources {
     /// An element of a source.
     enum Item: Sendable {
         /// A lecture.
@@ -25,6 +36,15 @@ struct PrecacheSources: Sendable {
         fileprivate var fileNames: [String?]
         /// The position of each in its list, from 1.
         fileprivate var numbers: [Int]
+
+        /// A group of requests that are on no list.
+        init(_ requests: [DownloadRequest]) {
+            list = nil
+            items = requests.map { .request($0) }
+            (fileNames, numbers) = (requests.map { _ in nil }, Array(1...max(1, requests.count)))
+        }
+
+        fileprivate init(list: String?) { (self.list, items, fileNames, numbers) = (list, [], [], []) }
 
         /// Where its requests come from.
         var origin: RequestOrigin { list.map { .courseList($0) } ?? .single }
@@ -272,7 +292,7 @@ struct PrecacheSources: Sendable {
     }
 
     private mutating func group(_ lines: [CourseList.Line], of list: String?) -> Group {
-        var group = Group(list: list, items: [], fileNames: [], numbers: [])
+        var group = Group(list: list)
         for line in lines {
             switch line {
             case .issue(let error):

@@ -80,6 +80,18 @@ package enum JWK {
         }
     }
 
+    /// Reads a public key that signs bundles: that of a device, whose `use` is `enc`, or of another signer.
+    ///
+    /// - Parameter value: the JWK, on P-256 or of Ed25519.
+    /// - Returns: the key, named by its thumbprint.
+    /// - Throws: ``KeyRefusal``: private parts in it, another kind, or a broken key.
+    package static func bundleKey(_ value: JSONValue) throws(KeyRefusal) -> VerificationKey {
+        let name = try thumbprint(value)
+        let key = try PublicKey(try parts(value))
+        if case .rsa = key.parts { throw KeyRefusal("bundles are signed with ES256 or EdDSA") }
+        return VerificationKey(key, identifier: name)
+    }
+
     /// Reads the public parts of a key that is not an HMAC secret.
     static func parts(_ value: JSONValue) throws(KeyRefusal) -> PublicKey.Parts {
         switch try requiredText(value, "kty") {

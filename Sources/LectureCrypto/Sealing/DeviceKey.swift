@@ -148,6 +148,14 @@ package struct DeviceKey: Sendable {
         DecryptionKey(pair, algorithm: .ecdhESA256KW, identifier: try thumbprint())
     }
 
+    /// The key that signs what this device makes for other devices (ES256), under its thumbprint.
+    ///
+    /// - Returns: the private key.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
+    package func signingKey() throws(LectureError) -> SigningKey {
+        SigningKey(pair, identifier: try thumbprint(), usesPSS: false)
+    }
+
     // MARK: The file
 
     /// The key as stored in a file that only its owner may read; docs/sealed-file.md has the offsets.

@@ -1,7 +1,7 @@
 import LectureFormats
 package import LectureModel
 
-/// Reads the textual form of certificates and revocation lists (RFC 7468).
+/// Reads the textual form of certificates, revocation lists and private keys (RFC 7468).
 package enum PEM {
     /// The kind of value.
     package enum Label: String, Sendable {
@@ -9,6 +9,8 @@ package enum PEM {
         case certificate = "CERTIFICATE"
         /// A revocation list.
         case revocationList = "X509 CRL"
+        /// A private key (PKCS#8).
+        case privateKey = "PRIVATE KEY"
     }
 
     private static let dashes = "-----"

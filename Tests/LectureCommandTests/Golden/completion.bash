@@ -214,13 +214,28 @@ _lecturectl_value() {
     "lms import --format") echo 'words jsonl csv' ;;
     "lms erase --user") echo 'anything' ;;
     "lms erase --forget-copy") echo 'files' ;;
-    "webhooks send --endpoint") echo 'anything' ;;
-    "webhooks send --max-attempts") echo 'anything' ;;
-    "webhooks send --longest-wait") echo 'anything' ;;
-    "webhooks send --on-success") echo 'anything' ;;
-    "webhooks send --on-failure") echo 'anything' ;;
-    "webhooks retry --endpoint") echo 'anything' ;;
-    "webhooks test --endpoint") echo 'anything' ;;
+    "bundle create --for") echo 'files' ;;
+    "bundle create --course") echo 'anything' ;;
+    "bundle create --have") echo 'files' ;;
+    "bundle create --sign-with") echo 'files' ;;
+    "bundle list --trust") echo 'files' ;;
+    "bundle verify --trust") echo 'files' ;;
+    "bundle import --trust") echo 'files' ;;
+    "bundle import --deadline") echo 'anything' ;;
+    "bundle import --ca-file") echo 'files' ;;
+    "bundle import --proxy") echo 'anything' ;;
+    "bundle import --timeout") echo 'anything' ;;
+    "bundle import --retries") echo 'anything' ;;
+    "bundle import --per-host") echo 'anything' ;;
+    "bundle import --jobs" | "bundle import -j") echo 'anything' ;;
+    "bundle import --credentials-file") echo 'files' ;;
+    "bundle import --netrc-file") echo 'files' ;;
+    "bundle import --client-cert") echo 'files' ;;
+    "bundle import --client-key") echo 'files' ;;
+    "bundle import --quota") echo 'anything' ;;
+    "bundle import --reserve") echo 'anything' ;;
+    "bundle import --on-success") echo 'anything' ;;
+    "bundle import --on-failure") echo 'anything' ;;
     "device export --output" | "device export -o") echo 'files' ;;
     "device export --passphrase-file") echo 'files' ;;
     "device import --passphrase-file") echo 'files' ;;
@@ -291,12 +306,16 @@ _lecturectl_arguments() {
     "licence verify") echo 'files' ;;
     "lms retry") echo 'anything' ;;
     "lms import") echo 'files' ;;
+    "bundle create") echo 'files' ;;
+    "bundle list") echo 'files' ;;
+    "bundle verify") echo 'files' ;;
+    "bundle import") echo 'files' ;;
     "device import") echo 'files' ;;
     "store backup") echo 'files' ;;
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks device store config completion help version' ;;
+    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms bundle device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -339,10 +358,10 @@ _lecturectl_options() {
     "lms export") echo '--format --since --until --state --course --user --output -o --pseudonymise --force -f' ;;
     "lms import") echo '--format' ;;
     "lms erase") echo '--user --force -f --dry-run -n --forget-copy' ;;
-    "webhooks list") echo '--waiting --dead' ;;
-    "webhooks send") echo '--endpoint --max-attempts --longest-wait --on-success --on-failure' ;;
-    "webhooks retry") echo '--endpoint' ;;
-    "webhooks test") echo '--endpoint' ;;
+    "bundle create") echo '--for --course --have --sign-with --force -f --dry-run -n' ;;
+    "bundle list") echo '--trust' ;;
+    "bundle verify") echo '--trust' ;;
+    "bundle import") echo '--trust --acks --deadline --dry-run -n --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve --on-success --on-failure' ;;
     "device export") echo '--output -o --passphrase-file' ;;
     "device import") echo '--passphrase-file --replace' ;;
     "store info") echo '--ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
@@ -355,11 +374,11 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks device store config completion help version' ;;
+    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms bundle device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
-    "webhooks") echo 'list send retry test' ;;
+    "bundle") echo 'create list verify import' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate rebuild' ;;
     "config") echo 'show check' ;;

@@ -56,7 +56,7 @@ _lecturectl() {
             'verify:re-reads lectures and locates damage'
             'licence:manages licences'
             'lms:manages the learning reports for the LMS'
-            'webhooks:notifies servers of yours of what happens in the store'
+            'bundle:carries lectures to other devices without a network'
             'device:manages the key of this device'
             'store:maintains the database'
             'config:shows and checks the settings'
@@ -93,7 +93,7 @@ _lecturectl() {
             verify) _lecturectl_verify ;;
             licence) _lecturectl_licence ;;
             lms) _lecturectl_lms ;;
-            webhooks) _lecturectl_webhooks ;;
+            bundle) _lecturectl_bundle ;;
             device) _lecturectl_device ;;
             store) _lecturectl_store ;;
             config) _lecturectl_config ;;
@@ -1314,7 +1314,7 @@ _lecturectl_lms_erase() {
         '--version[Show the version.]'
 }
 
-_lecturectl_webhooks() {
+_lecturectl_bundle() {
     local curcontext="$curcontext" state line
     local -a commands
     typeset -A opt_args
@@ -1337,28 +1337,34 @@ _lecturectl_webhooks() {
     case $state in
     command)
         commands=(
-            'list:lists the endpoints and what waits for each, or the events that wait'
-            'send:sends every event that waits'
-            'retry:lets events that were refused for good wait again'
-            'test:sends a test and prints the answer'
+            'create:writes lectures to a bundle'
+            'list:lists the lectures of a bundle'
+            'verify:compares every byte of a bundle with what was signed'
+            'import:takes the lectures of a bundle into the store'
         )
         _describe -t commands command commands
         ;;
     rest)
         case $line[1] in
-            list) _lecturectl_webhooks_list ;;
-            send) _lecturectl_webhooks_send ;;
-            retry) _lecturectl_webhooks_retry ;;
-            test) _lecturectl_webhooks_test ;;
+            create) _lecturectl_bundle_create ;;
+            list) _lecturectl_bundle_list ;;
+            verify) _lecturectl_bundle_verify ;;
+            import) _lecturectl_bundle_import ;;
         esac
         ;;
     esac
 }
 
-_lecturectl_webhooks_list() {
+_lecturectl_bundle_create() {
     _arguments -s -S \
-        '--waiting[List the events that wait.]' \
-        '--dead[List the events that were refused for good.]' \
+        '*--for=[The public key of a device that may open it, as '\''device show'\'' prints it. Repeatable.]:FILE:_files' \
+        '--course=[The lectures of this course.]:NAME: ' \
+        '--have=[Leave out what the other device has: the output of '\''list --json'\'' there; - is standard input.]:FILE:_files' \
+        '--sign-with=[The private key that signs it (PEM, P-256 or Ed25519).]:FILE:_files' \
+        '-f[Replace the file.]' \
+        '--force[Replace the file.]' \
+        '-n[Print what would be in it, and write nothing.]' \
+        '--dry-run[Print what would be in it, and write nothing.]' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
         '--config=[The configuration file.]:FILE:_files' \
         '--json[Print one JSON object per line on standard output.]' \
@@ -1372,14 +1378,72 @@ _lecturectl_webhooks_list() {
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
-        '--version[Show the version.]'
+        '--version[Show the version.]' \
+        ':FILE:_files' \
+        '*:KEY:_lecturectl_keys'
 }
 
-_lecturectl_webhooks_send() {
+_lecturectl_bundle_list() {
     _arguments -s -S \
-        '--endpoint=[Only to this endpoint.]:NUMBER|URL: ' \
-        '--max-attempts=[Give up on an endpoint after N failures in a row.]:N: ' \
-        '--longest-wait=[Do not wait for an endpoint longer than this.]:DURATION: ' \
+        '*--trust=[A public key whose bundles are trusted: a JWK or a JWK set, as '\''device show'\'' prints it. Repeatable.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
+_lecturectl_bundle_verify() {
+    _arguments -s -S \
+        '*--trust=[A public key whose bundles are trusted: a JWK or a JWK set, as '\''device show'\'' prints it. Repeatable.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':FILE:_files'
+}
+
+_lecturectl_bundle_import() {
+    _arguments -s -S \
+        '*--trust=[A public key whose bundles are trusted: a JWK or a JWK set, as '\''device show'\'' prints it. Repeatable.]:FILE:_files' \
+        '--acks[Print '\''ACK KEY'\'' on standard output for each complete lecture.]' \
+        '--deadline=[Stop after this time with exit status 75. What was imported is kept.]:DURATION: ' \
+        '-n[Print what would be imported, and import nothing.]' \
+        '--dry-run[Print what would be imported, and import nothing.]' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
         '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
         '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
         '--store=[The store'\''s directory.]:DIR:_files -/' \
@@ -1395,45 +1459,9 @@ _lecturectl_webhooks_send() {
         '-h[Show this help.]' \
         '--help[Show this help.]' \
         '-V[Show the version.]' \
-        '--version[Show the version.]'
-}
-
-_lecturectl_webhooks_retry() {
-    _arguments -s -S \
-        '--endpoint=[Only this endpoint.]:NUMBER|URL: ' \
-        '--store=[The store'\''s directory.]:DIR:_files -/' \
-        '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object per line on standard output.]' \
-        '-q[Print errors only.]' \
-        '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
-        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
-        '-h[Show this help.]' \
-        '--help[Show this help.]' \
-        '-V[Show the version.]' \
-        '--version[Show the version.]'
-}
-
-_lecturectl_webhooks_test() {
-    _arguments -s -S \
-        '--endpoint=[Only to this endpoint.]:NUMBER|URL: ' \
-        '--store=[The store'\''s directory.]:DIR:_files -/' \
-        '--config=[The configuration file.]:FILE:_files' \
-        '--json[Print one JSON object per line on standard output.]' \
-        '-q[Print errors only.]' \
-        '--quiet[Print errors only.]' \
-        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
-        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
-        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
-        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
-        '-h[Show this help.]' \
-        '--help[Show this help.]' \
-        '-V[Show the version.]' \
-        '--version[Show the version.]'
+        '--version[Show the version.]' \
+        ':FILE:_files' \
+        '*:KEY:_lecturectl_keys'
 }
 
 _lecturectl_device() {
@@ -1812,7 +1840,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks device store config completion help version)'
+        '*:COMMAND:(precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms bundle device store config completion help version)'
 }
 
 _lecturectl_version() {

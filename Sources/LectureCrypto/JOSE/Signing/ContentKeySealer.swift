@@ -1,7 +1,7 @@
 package import LectureFormats
 package import LectureModel
 
-/// Encrypts content keys for devices, as an issuer does. It is here for the sandbox's issuer and for tests.
+/// Encrypts content keys for devices, as an issuer does, and as a device does for the bundles that it makes.
 package struct ContentKeySealer: Sendable {
     private let recipient: PublicKey
     private let identifier: String?

@@ -1,8 +1,8 @@
 import LectureFormats
 package import LectureModel
 
-/// A key that signs tokens. Only issuers have one, never a playing program. It is here for the sandbox's issuer and for
-/// tests.
+/// A key that signs tokens. Licences are signed by issuers only, never by a playing program: for them it is here for
+/// the sandbox's issuer and for tests. A device signs the bundles that it makes.
 package struct SigningKey: Sendable {
     private enum Material: Sendable {
         case secret(SecretBytes)
@@ -57,7 +57,7 @@ package struct SigningKey: Sendable {
         SigningKey(try PrivateKey(ed25519: try SecretBytes.random(32)), identifier: identifier, usesPSS: false)
     }
 
-    private init(_ key: PrivateKey, identifier: String?, usesPSS: Bool) {
+    init(_ key: PrivateKey, identifier: String?, usesPSS: Bool) {
         material = .privateKey(key)
         self.identifier = identifier
         algorithm =
