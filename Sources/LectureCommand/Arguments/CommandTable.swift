@@ -46,8 +46,8 @@ package enum CommandTable {
         subcommands: [
             precache, daemon, plan, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause,
         ]
-            + [resume, cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, webhooks, bundle, device, store]
-            + [config, completion, help, version])
+            + [resume, cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, webhooks, bundle, device]
+            + [store, config, completion, help, version])
 
     static let store = CommandSpec(
         "store", "maintains the database",

@@ -214,6 +214,13 @@ _lecturectl_value() {
     "lms import --format") echo 'words jsonl csv' ;;
     "lms erase --user") echo 'anything' ;;
     "lms erase --forget-copy") echo 'files' ;;
+    "webhooks send --endpoint") echo 'anything' ;;
+    "webhooks send --max-attempts") echo 'anything' ;;
+    "webhooks send --longest-wait") echo 'anything' ;;
+    "webhooks send --on-success") echo 'anything' ;;
+    "webhooks send --on-failure") echo 'anything' ;;
+    "webhooks retry --endpoint") echo 'anything' ;;
+    "webhooks test --endpoint") echo 'anything' ;;
     "bundle create --for") echo 'files' ;;
     "bundle create --course") echo 'anything' ;;
     "bundle create --have") echo 'files' ;;
@@ -315,7 +322,7 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms bundle device store config completion help version' ;;
+    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -358,6 +365,10 @@ _lecturectl_options() {
     "lms export") echo '--format --since --until --state --course --user --output -o --pseudonymise --force -f' ;;
     "lms import") echo '--format' ;;
     "lms erase") echo '--user --force -f --dry-run -n --forget-copy' ;;
+    "webhooks list") echo '--waiting --dead' ;;
+    "webhooks send") echo '--endpoint --max-attempts --longest-wait --on-success --on-failure' ;;
+    "webhooks retry") echo '--endpoint' ;;
+    "webhooks test") echo '--endpoint' ;;
     "bundle create") echo '--for --course --have --sign-with --force -f --dry-run -n' ;;
     "bundle list") echo '--trust' ;;
     "bundle verify") echo '--trust' ;;
@@ -374,10 +385,11 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms bundle device store config completion help version' ;;
+    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;
+    "webhooks") echo 'list send retry test' ;;
     "bundle") echo 'create list verify import' ;;
     "device") echo 'show export import' ;;
     "store") echo 'info check backup migrate rebuild' ;;

@@ -56,6 +56,7 @@ _lecturectl() {
             'verify:re-reads lectures and locates damage'
             'licence:manages licences'
             'lms:manages the learning reports for the LMS'
+            'webhooks:notifies servers of yours of what happens in the store'
             'bundle:carries lectures to other devices without a network'
             'device:manages the key of this device'
             'store:maintains the database'
@@ -93,6 +94,7 @@ _lecturectl() {
             verify) _lecturectl_verify ;;
             licence) _lecturectl_licence ;;
             lms) _lecturectl_lms ;;
+            webhooks) _lecturectl_webhooks ;;
             bundle) _lecturectl_bundle ;;
             device) _lecturectl_device ;;
             store) _lecturectl_store ;;
@@ -1314,6 +1316,128 @@ _lecturectl_lms_erase() {
         '--version[Show the version.]'
 }
 
+_lecturectl_webhooks() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'list:lists the endpoints and what waits for each, or the events that wait'
+            'send:sends every event that waits'
+            'retry:lets events that were refused for good wait again'
+            'test:sends a test and prints the answer'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            list) _lecturectl_webhooks_list ;;
+            send) _lecturectl_webhooks_send ;;
+            retry) _lecturectl_webhooks_retry ;;
+            test) _lecturectl_webhooks_test ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_webhooks_list() {
+    _arguments -s -S \
+        '--waiting[List the events that wait.]' \
+        '--dead[List the events that were refused for good.]' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_webhooks_send() {
+    _arguments -s -S \
+        '--endpoint=[Only to this endpoint.]:NUMBER|URL: ' \
+        '--max-attempts=[Give up on an endpoint after N failures in a row.]:N: ' \
+        '--longest-wait=[Do not wait for an endpoint longer than this.]:DURATION: ' \
+        '--on-success=[Run this in a shell when it ended with status 0. LECTURE_COMMAND, LECTURE_STATUS, LECTURE_STORE and LECTURE_CONFIG are set. Its output goes to standard error; its status changes nothing.]:COMMAND: ' \
+        '--on-failure=[The same for every other status, but not when a signal ended it.]:COMMAND: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_webhooks_retry() {
+    _arguments -s -S \
+        '--endpoint=[Only this endpoint.]:NUMBER|URL: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_webhooks_test() {
+    _arguments -s -S \
+        '--endpoint=[Only to this endpoint.]:NUMBER|URL: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
 _lecturectl_bundle() {
     local curcontext="$curcontext" state line
     local -a commands
@@ -1840,7 +1964,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms bundle device store config completion help version)'
+        '*:COMMAND:(precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version)'
 }
 
 _lecturectl_version() {
