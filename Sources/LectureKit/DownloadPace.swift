@@ -55,16 +55,14 @@ extension LectureManager {
             let settings = try core.state.configuration.downloadSettings()
             let limit = settings.rateLimit.map(Int64.init)
             let bound: (Timestamp) -> Int64? = { [clock] time in
-                switch settings.timetable?.rate(atMinuteOfWeek: clock.minuteOfWeek(time)) {
-                case nil, .full, .off: limit
-                case .limited(let bytes): min(Int64(clamping: bytes), limit ?? .max)
-                }
+                // What still ran when a window closed was not bound by it.
+                let rate = settings.timetable?.rate(atMinuteOfWeek: clock.minuteOfWeek(time))
+                return PaceWindow.bound(rate == .off ? nil : rate, limit: limit)
             }
             let since = clock.now() + .seconds(-30 * 86_400)
             return try writer.servers.throughputs(since: since, bound: bound).compactMap { past in
                 guard past.bytes >= 256 << 10, past.busy > .milliseconds(50) else { return nil }
-                return MeasuredSpeed(
-                    origin: past.origin, bytes: past.bytes, busy: past.busy, bound: past.bound)
+                return MeasuredSpeed(origin: past.origin, bytes: past.bytes, busy: past.busy, bound: past.bound)
             }
         }
     }
@@ -89,6 +87,15 @@ extension LectureManager {
 }
 
 extension PaceWindow {
+    /// Bytes a second of all downloads together; nil for no bound, 0 for none.
+    fileprivate static func bound(_ rate: Rate?, limit: Int64?) -> Int64? {
+        switch rate {
+        case nil, .full: limit
+        case .off: 0
+        case .limited(let bytes): min(Int64(clamping: bytes), limit ?? .max)
+        }
+    }
+
     /// The windows of a timetable. Zones change their distance to UTC at quarters of an hour, so that each quarter is
     /// looked up.
     ///
@@ -111,12 +118,7 @@ extension PaceWindow {
         let quarter: Int64 = 900_000
         while time < end {
             let minute = minuteOfWeek(time)
-            let rate: Int64? =
-                switch timetable.rate(atMinuteOfWeek: minute) {
-                case .full: limit
-                case .off: 0
-                case .limited(let bytes): min(Int64(clamping: bytes), limit ?? .max)
-                }
+            let rate = bound(timetable.rate(atMinuteOfWeek: minute), limit: limit)
             let toChange = Int64(timetable.nextChange(after: minute) ?? Timetable.minutesOfWeek) * 60_000
             let change = time.milliseconds - time.milliseconds % 60_000 + toChange
             let stop = Timestamp(
