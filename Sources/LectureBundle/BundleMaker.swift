@@ -26,7 +26,7 @@ public final class BundleMaker {
     ///   - device: where the key of the device is kept that signs it.
     ///   - keyFile: a file with a private key (PKCS#8) that signs it instead.
     /// - Throws: ``LectureError``: `bundleRecipient` without a device, `configuration` and `secretReadable` for keys
-    ///   that cannot be used, `outputRefused`, `storageFull`.
+    ///   that cannot be used, `outputExists`, `outputRefused`, `storageFull`.
     public init(
         _ path: String, mayReplace: Bool = false, recipients: [String], device: DeviceHome, keyFile: String? = nil
     ) throws(LectureError) {

@@ -18,12 +18,13 @@ package final class OutputFile {
     ///   - mayReplace: whether an existing regular file is replaced when this one is whole.
     ///   - readableByAll: whether every user may read it (0644), whatever the umask. Otherwise only its owner may: it
     ///     contains learners' data.
-    /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` or ``LectureError/Code/storageFull``.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/outputExists``, ``LectureError/Code/outputRefused`` or
+    ///   ``LectureError/Code/storageFull``.
     package init(_ path: String, mayReplace: Bool, readableByAll: Bool = false) throws(LectureError) {
         (self.path, replaces) = (path, mayReplace)
         place = try OutputPlace(path)
+        try Self.inspect(place, path, mayReplace)
         do throws(SystemError) {
-            try Self.inspect(place, mayReplace)
             file = try place.makeFile(mode: 0o600)
             if readableByAll { try systemCall { fchmod(file.descriptor.number, 0o644) } }
         } catch {
@@ -34,10 +35,17 @@ package final class OutputFile {
     deinit { if !isFinished { file.discard() } }
 
     /// Whether the name is free, or may be taken from a regular file: a device must not be replaced by a file.
-    private static func inspect(_ place: OutputPlace, _ mayReplace: Bool) throws(SystemError) {
-        guard let there = try place.directory.status(of: place.name) else { return }
-        if there.isDirectory { throw SystemError(number: EISDIR) }
-        if !mayReplace || !there.isRegular { throw SystemError(number: EEXIST) }
+    private static func inspect(
+        _ place: OutputPlace, _ path: String, _ mayReplace: Bool
+    ) throws(LectureError) {
+        do throws(SystemError) {
+            guard let there = try place.directory.status(of: place.name) else { return }
+            if there.isDirectory { throw SystemError(number: EISDIR) }
+            if !there.isRegular { throw SystemError(number: EEXIST) }
+        } catch {
+            throw FileIntent.output.error(error, path)
+        }
+        if !mayReplace { throw LectureError(.outputExists, detail: path) }
     }
 
     /// Writes the next bytes.
@@ -61,8 +69,8 @@ package final class OutputFile {
     ///
     /// - Throws: as ``write(_:)``; the name is unchanged then.
     package func finish() throws(LectureError) {
+        try Self.inspect(place, path, replaces)
         do throws(SystemError) {
-            try Self.inspect(place, replaces)
             try place.install(file, replacing: replaces ? .any : .nothing)
             isFinished = true
             try place.directory.sync()

@@ -98,6 +98,13 @@ import Testing
         // The file is not replaced by accident.
         let taken = try await scene.sender.run(words)
         #expect(taken.status == 73 && taken.errorText.contains("b.tar"), "\(taken.errorText)")
+        #expect(taken.errorText.contains("or add --force to replace it"), "\(taken.errorText)")
+        // Nor is a bundle without a lecture written because a name is wrong.
+        let other = scene.sender.home.file("other.tar")
+        let unknown = try await scene.sender.run(
+            ["bundle", "create", other, "--for", scene.receiverKey, "--course", "Geometry"])
+        #expect(unknown.status == 1 && unknown.errorText.contains("'Geometry': no lecture belongs to this course"))
+        #expect(!FileManager.default.fileExists(atPath: other), "\(unknown.errorText)")
         for flags in [["--dry-run"], ["--force"]] {
             let delta = try await scene.sender.run(words + flags)
             #expect(delta.status == 0, "\(delta.errorText)")

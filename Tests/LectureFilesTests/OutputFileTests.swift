@@ -45,7 +45,7 @@ struct OutputFileTests {
     @Test func `an existing file is replaced only if permitted`() throws {
         let directory = try TemporaryDirectory()
         try directory.write("old", to: "out")
-        #expect(throws: LectureError(.outputRefused)) { try OutputFile(directory.file("out"), mayReplace: false) }
+        #expect(throws: LectureError(.outputExists)) { try OutputFile(directory.file("out"), mayReplace: false) }
         do {
             let file = try OutputFile(directory.file("out"), mayReplace: true)
             try file.write(Array("new".utf8))
@@ -61,7 +61,7 @@ struct OutputFileTests {
         let file = try OutputFile(directory.file("out"), mayReplace: false)
         try file.write(Array("mine".utf8))
         try directory.write("theirs", to: "out")
-        #expect(throws: LectureError(.outputRefused)) { try file.finish() }
+        #expect(throws: LectureError(.outputExists)) { try file.finish() }
         #expect(try String(contentsOfFile: directory.file("out"), encoding: .utf8) == "theirs")
     }
 

@@ -167,7 +167,7 @@ import Testing
         let shelf = try ReportShelf()
         try await shelf.fill()
         let path = try shelf.directory.write("old", to: "out.csv")
-        await #expect(throws: LectureError(.outputRefused)) {
+        await #expect(throws: LectureError(.outputExists)) {
             try await shelf.manager.reports.export(to: .file(path, mayReplace: false), format: .csv)
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "old")

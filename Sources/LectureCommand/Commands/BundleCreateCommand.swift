@@ -89,6 +89,11 @@ private struct BundleCreation {
             filter.states = [.completed]
             filter.course = command.text("course")
             keys = try await ContentPages(manager: manager, filter: filter, sort: .added).keys()
+            if keys.isEmpty, let course = filter.course {
+                filter.states = []
+                let isKnown = try await !manager.contents.list(filter, page: ContentPage(limit: 1)).isEmpty
+                throw LectureError(isKnown ? .notComplete : .unknownCourse, detail: "'\(course)'")
+            }
         }
         var lectures: [CarriedLecture] = []
         for key in keys {
