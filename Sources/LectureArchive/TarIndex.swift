@@ -186,7 +186,9 @@ package enum TarIndex {
         do throws(LectureError) { header = try inlet.bytes.bytes(512, at: position) } catch { throw .failed(error) }
         let magic = Array("ustar".utf8) + [0] + Array("00".utf8)
         guard let header, header[156] == UInt8(ascii: "0"), Array(header[257..<265]) == magic, header[345] == 0,
-            header[157] == 0, header[..<100].prefix(while: { $0 != 0 }).elementsEqual(name.utf8)
+            header[157] == 0, header[..<100].prefix(while: { $0 != 0 }).elementsEqual(name.utf8),
+            // No size to the base of 256, as GNU tar writes those from 8 GiB on.
+            header[124..<135].allSatisfy({ (0x30...0x37).contains($0) })
         else { throw .notRegular(name: name, kind: "its header is not one of POSIX ustar") }
     }
 

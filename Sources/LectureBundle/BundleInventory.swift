@@ -3,8 +3,8 @@ package import LectureModel
 
 /// What the target of a bundle has already: the output of `lecturectl list --json` there.
 package struct BundleInventory: Sendable, Hashable {
-    /// The digests of complete lectures by their keys.
-    private var digests: [String: String] = [:]
+    /// The digests of complete lectures by the bytes of their keys: to Swift, texts of other bytes may be equal.
+    private var digests: [[UInt8]: String] = [:]
 
     /// Knows of nothing.
     package init() {}
@@ -21,14 +21,14 @@ package struct BundleInventory: Sendable, Hashable {
         guard value["record"]?.string == "content", value["playable"]?.bool == true, value["outdated"] == nil,
             let key = value["key"]?.string, let digest = value["sha256"]?.string
         else { return }
-        digests[key] = digest
+        digests[Array(key.utf8)] = digest
     }
 
     /// Whether the target has some version of a lecture.
     ///
     /// - Parameter key: the lecture.
     /// - Returns: whether it does.
-    package func knows(_ key: ContentKey) -> Bool { digests[key.text] != nil }
+    package func knows(_ key: ContentKey) -> Bool { digests[Array(key.text.utf8)] != nil }
 
     /// Whether the target has a lecture with the same bytes.
     ///
@@ -36,5 +36,7 @@ package struct BundleInventory: Sendable, Hashable {
     ///   - key: the lecture.
     ///   - sha256: of its media.
     /// - Returns: whether it does.
-    package func has(_ key: ContentKey, sha256: [UInt8]) -> Bool { digests[key.text] == Hexadecimal.text(sha256) }
+    package func has(_ key: ContentKey, sha256: [UInt8]) -> Bool {
+        digests[Array(key.text.utf8)] == Hexadecimal.text(sha256)
+    }
 }

@@ -29,6 +29,8 @@ package struct BundleManifest: Sendable, Hashable {
     /// The public key of the signer, a JWK of its required members.
     package let signer: JSONValue
 
+    private static let keyMembers = ["crv", "kty", "x", "y"]
+
     /// Describes a bundle.
     package init(
         created: Timestamp, lectureCount: Int, catalogueBytes: UInt64, catalogueDigest: [UInt8],
@@ -39,7 +41,7 @@ package struct BundleManifest: Sendable, Hashable {
         // `use`, `alg` and `kid` say what another program may do with the key, and here it does something else.
         let members = signer.members ?? []
         self.signer = .object(
-            ["crv", "kty", "x", "y"].compactMap { name in members.first { $0.name == name } }
+            Self.keyMembers.compactMap { name in members.first { $0.name == name } }
                 .map { JSONMember($0.name, $0.value) })
     }
 
@@ -88,6 +90,8 @@ package struct BundleManifest: Sendable, Hashable {
         catalogueDigest = try catalogue.require(try catalogue.digest("sha256"), "sha256")
         try catalogue.finish()
         signer = try reader.object("signer")
+        let names = (signer.members ?? []).map(\.name)
+        guard names.allSatisfy(Self.keyMembers.contains) else { throw reader.fault("signer") }
         var recipients: [Recipient] = []
         for element in try reader.elements("for", atMost: limits.recipients) {
             var device = try MemberReading(element, "a device of the manifest")

@@ -118,7 +118,8 @@ extension WebhookMachine {
         switch verdict {
         case .arrived:
             try step.store.delivered(delivery.id, now: step.now)
-            (condition.failures, condition.wait, condition.isSuspended) = (0, nil, false)
+            // That it is gone stays: this answers a request that had begun before.
+            (condition.failures, condition.wait) = (0, nil)
             count(delivery.endpoint) { $0.delivered += 1 }
         case .gone:
             condition.isSuspended = true
@@ -136,7 +137,11 @@ extension WebhookMachine {
             fail(&condition, nil, reply, &step)
         }
         if verdict != .arrived {
-            (condition.answered, condition.status) = (step.now, reply.head?.status)
+            // A wait that was asked for stays one, whatever a request that had begun before ends with.
+            let keepsWait = entry.condition.isAskedToWait && condition.wait == entry.condition.wait
+            (condition.answered, condition.status) = (
+                step.now, keepsWait ? entry.condition.status : reply.head?.status
+            )
             try step.store.settle(delivery, owner: owner)
             var error = Self.error(of: reply, entry.host)
             if delivery.state == .dead {

@@ -315,6 +315,10 @@ import Testing
         let (first, second) = (try ContentKey("a"), try ContentKey("b"))
         #expect(inventory.has(first, sha256: Self.digest) && !inventory.has(second, sha256: Self.digest))
         #expect(inventory.has(second, sha256: [UInt8](repeating: 0xFF, count: 32)))
+        // Texts that Swift takes for equal are two keys.
+        try inventory.add(line("\u{E9}", "ab"))
+        let (composed, decomposed) = (try ContentKey("\u{E9}"), try ContentKey("e\u{301}"))
+        #expect(inventory.has(composed, sha256: Self.digest) && !inventory.knows(decomposed))
         let before = inventory
         var others = ["", " ", "null", "7", #""k""#, "[{}]", "{", "{}{}", "# list", "\u{0}"].map { Array($0.utf8) }
         others += [line("a", "00").dropLast(), [0xFF] + line("a", "00"), line("a", "00") + [0x7D]]

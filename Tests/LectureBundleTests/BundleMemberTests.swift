@@ -124,6 +124,17 @@ import Testing
         #expect(mayMiss == document.optional && changes.count > 100)
     }
 
+    @Test func `a signer's key has its required members and no others`() throws {
+        let text = BundleDocumentTests.manifest
+        for member in [#""kid":"t","kty""#, #""alg":"EdDSA","crv""#, #""a":[1.0,{}],"crv""#] {
+            let name = String(member.suffix(5))
+            let bytes = try BundleDocumentTests.replaced(text, name, member)
+            let code = Self.code { () throws(LectureError) in _ = try BundleManifest(bytes) }
+            #expect(code == .bundleRefused, "\(member)")
+        }
+        #expect(try BundleManifest(Array(text.utf8)).signer.members?.map(\.name) == ["crv", "kty", "x"])
+    }
+
     @Test(arguments: documents)
     func `members in any other order are refused`(document: Document) throws {
         let members = try #require(try CanonicalJSON.object(Array(document.text.utf8), "it").members)

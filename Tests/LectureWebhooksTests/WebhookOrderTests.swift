@@ -57,6 +57,23 @@ struct WebhookOrderTests {
         #expect(program.results.isEmpty, "requests run")
     }
 
+    @Test func `What an endpoint asked for outlives the answers to requests that had begun before`() throws {
+        for (first, wait, second) in [(503, "600", nil), (429, "600", 500), (410, nil, 204), (410, nil, nil)]
+            as [(Int, String?, Int?)]
+        {
+            let world = try world(["a", "b", "c"])
+            let program = try WebhookProgram(world)
+            program.send { $0.attempts = 1 }
+            program.answer("a", first, wait: wait)
+            program.answer("b", second)
+            program.stop()
+            #expect(try entry(world).condition.isSuspended == (first == 410), "\(first), \(second ?? 0)")
+            let next = try WebhookProgram(world)
+            next.send { ($0.attempts, $0.longestWait) = (1, .zero) }
+            #expect(next.keys.isEmpty, "\(first), \(second ?? 0)")
+        }
+    }
+
     @Test func `Two programs share what waits, and one takes over what the other leaves`() throws {
         let world = try world(["a", "b", "c", "d", "e", "f", "g", "h", "i"])
         let (one, two) = (try WebhookProgram(world), try WebhookProgram(world))
