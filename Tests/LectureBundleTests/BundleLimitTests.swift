@@ -297,7 +297,7 @@ import Testing
         (#"{"record":"content","key":"k","playable":true,"outdated":true,"sha256":"D"}"#, false, false),
         (#"{"event":"progress","key":"k","playable":true,"sha256":"D"}"#, false, false), ("{}", false, false),
     ])
-    func `a line tells of a lecture or of nothing`(line: String, knows: Bool, has: Bool) throws {
+    func `a line is about a lecture or about nothing`(line: String, knows: Bool, has: Bool) throws {
         var inventory = BundleInventory()
         try inventory.add(Array(line.replacing("D", with: BundleDocumentTests.digest).utf8))
         let key = try ContentKey("k")

@@ -57,7 +57,7 @@ struct WebhookOrderTests {
         #expect(program.results.isEmpty, "requests run")
     }
 
-    @Test func `What an endpoint asked for outlives the answers to requests that had begun before`() throws {
+    @Test func `What an endpoint asked for outlives the answers to earlier requests`() throws {
         for (first, wait, second) in [(503, "600", nil), (429, "600", 500), (410, nil, 204), (410, nil, nil)]
             as [(Int, String?, Int?)]
         {
