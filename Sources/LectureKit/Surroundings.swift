@@ -50,7 +50,7 @@ final class Surroundings {
 
 extension StoreCore {
     /// Begins to follow the surroundings, and to send reports by itself, if that is configured. A long-running program
-    /// also sends the events of its webhooks: it looks for some whenever the store is written, by whomever.
+    /// also sends the events of its webhooks: it looks for some whenever any program writes the store.
     ///
     /// - Parameters:
     ///   - reports: sends reports.
