@@ -25,7 +25,7 @@ struct WebhookBodyTests {
             """
             UPDATE content SET state = 0;
             UPDATE content SET state = 6, updated_ms = 3000, error_code = -8404, error_detail = 'http://hush/',
-                error_cause = '/home/hush'
+                error_cause = 'hush'
             """, "lecture.failed", 3,
             lecture + #","code":-8404,"name":"http_404","message":"the server answered HTTP 404""#
         ),
