@@ -11,18 +11,9 @@ package import LectureModel
     /// How many bytes are buffered before the sink gets them.
     private static let blockBytes = 1 << 16
 
-    /// The context of libarchive's callback.
-    private final class Outlet {
-        let sink: Sink
-        /// What the sink threw; it gets nothing more after that.
-        var failure: LectureError?
-
-        init(_ sink: @escaping Sink) { self.sink = sink }
-    }
-
     private let library: ArchiveLibrary
     private let archive: OpaquePointer
-    private let outlet: Outlet
+    private let outlet: ArchiveOutlet
     private var isEnded = false
 
     /// Starts a stream.
@@ -45,7 +36,7 @@ package import LectureModel
             throw LectureError(.writeFile, detail: compression.rawValue, cause: "out of memory")
         }
         unsafe self.archive = archive
-        outlet = Outlet(sink)
+        outlet = ArchiveOutlet(sink)
         let added =
             switch compression {
             case .gzip: unsafe library.settings.addGzip(archive)
@@ -60,9 +51,8 @@ package import LectureModel
         try require(unsafe library.settings.setBlockBytes(archive, Int32(Self.blockBytes)))
         // Otherwise the last block is padded with zeros.
         try require(unsafe library.settings.setLastBlockBytes(archive, 1))
-        // Unretained: the archive is freed with this object, and the outlet lives as long.
-        let context = unsafe Unmanaged.passUnretained(outlet).toOpaque()
-        try require(unsafe library.writing.open(archive, context, nil, bytesCompressed, nil))
+        // The archive is freed with this object, and the outlet lives as long.
+        try require(outlet.open(archive, library))
         let entry = unsafe library.writing.newEntry()
         defer { unsafe library.writing.freeEntry(entry) }
         unsafe library.writing.setFileType(entry, UInt32(S_IFREG))
@@ -127,27 +117,4 @@ package import LectureModel
         if let failure = outlet.failure { return failure }
         return unsafe LectureError(.writeFile, detail: "compression", cause: library.reason(archive))
     }
-
-    /// Hands a block to the sink.
-    ///
-    /// - Returns: how many bytes were taken, or −1.
-    fileprivate static func take(_ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawBufferPointer) -> Int {
-        guard let context = unsafe context else { return -1 }
-        let outlet = unsafe Unmanaged<Outlet>.fromOpaque(context).takeUnretainedValue()
-        if outlet.failure != nil { return -1 }
-        do throws(LectureError) {
-            try outlet.sink(unsafe Array(bytes))
-            return bytes.count
-        } catch {
-            outlet.failure = error
-            return -1
-        }
-    }
-}
-
-/// libarchive's write callback; on the thread that writes.
-private func bytesCompressed(
-    _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
-) -> Int {
-    unsafe Compressor.take(context, UnsafeRawBufferPointer(start: bytes, count: count))
 }

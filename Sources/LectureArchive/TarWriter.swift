@@ -12,19 +12,10 @@ package import LectureModel
     /// programs read eleven.
     package static let largestFile: UInt64 = (1 << 33) - 1
 
-    /// The context of libarchive's callback.
-    private final class Outlet {
-        let sink: Sink
-        /// What the sink threw; it gets nothing more after that.
-        var failure: LectureError?
-
-        init(_ sink: @escaping Sink) { self.sink = sink }
-    }
-
     private let library: ArchiveLibrary
     private let archive: OpaquePointer
     private let entry: OpaquePointer
-    private let outlet: Outlet
+    private let outlet: ArchiveOutlet
     /// Bytes of the open file that are still to come.
     private var rest: UInt64 = 0
     private var isEnded = false
@@ -51,13 +42,12 @@ package import LectureModel
             throw LectureError(.writeFile, detail: "tar", cause: "out of memory")
         }
         unsafe (self.archive, self.entry) = (archive, entry)
-        outlet = Outlet(sink)
+        outlet = ArchiveOutlet(sink)
         try require(unsafe library.tar.setFormat(archive))
         // No blocks: the sink gets what is written as it is, without a copy, and no padding behind the end.
         try require(unsafe library.settings.setBlockBytes(archive, 0))
-        // Unretained: the archive is freed with this object, and the outlet lives as long.
-        let context = unsafe Unmanaged.passUnretained(outlet).toOpaque()
-        try require(unsafe library.writing.open(archive, context, nil, bytesArchived, nil))
+        // The archive is freed with this object, and the outlet lives as long.
+        try require(outlet.open(archive, library))
     }
 
     deinit {
@@ -128,27 +118,4 @@ package import LectureModel
         if let failure = outlet.failure { return failure }
         return unsafe LectureError(.writeFile, detail: "tar", cause: library.reason(archive))
     }
-
-    /// Hands bytes to the sink.
-    ///
-    /// - Returns: how many bytes were taken, or −1.
-    fileprivate static func take(_ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawBufferPointer) -> Int {
-        guard let context = unsafe context else { return -1 }
-        let outlet = unsafe Unmanaged<Outlet>.fromOpaque(context).takeUnretainedValue()
-        if outlet.failure != nil { return -1 }
-        do throws(LectureError) {
-            try outlet.sink(unsafe Array(bytes))
-            return bytes.count
-        } catch {
-            outlet.failure = error
-            return -1
-        }
-    }
-}
-
-/// libarchive's write callback; on the thread that writes.
-private func bytesArchived(
-    _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?, _ count: Int
-) -> Int {
-    unsafe TarWriter.take(context, UnsafeRawBufferPointer(start: bytes, count: count))
 }

@@ -166,12 +166,10 @@ extension Webhooks {
     private func run(_ order: WebhookOrder) async throws -> WebhookResult {
         if isClosed { throw LectureError(.closing) }
         let before = clock.now() + .seconds(-Self.expireDays * 86_400)
-        let known = try writer.webhooks.endpoints()
-        let isDue = known.contains { entry in
-            entry.waiting + entry.dead > Self.eventLimit || entry.waiting + entry.dead > 0
-        }
         // Nothing is registered at the store while nothing waits.
-        guard isDue else { return WebhookResult() }
+        guard try writer.webhooks.endpoints().contains(where: { $0.waiting + $0.dead > 0 }) else {
+            return WebhookResult()
+        }
         _ = try index.transaction { try $0.index.webhooks.expire(before: before, limit: Self.eventLimit) }
         secrets.read(configuration.webhooks ?? [])
         let service = try openService()
