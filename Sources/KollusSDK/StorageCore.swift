@@ -99,7 +99,6 @@ final class StorageCore: @unchecked Sendable {
             if isRunning { return }
             let opened = try translating { try open(values, mode) }
             state.withLock { $0.running = opened }
-            opened.manager.observe { [weak self] manager, event in self?.router.route(event, manager) }
             begin(opened, values)
         }
     }
@@ -109,7 +108,7 @@ final class StorageCore: @unchecked Sendable {
         let key = try ApplicationValues(values, environment)
         let place = try StoragePlace(values, environment)
         try key.check(place.trust, now: Timestamp(Date()))
-        let manager = try LectureManager(place.configuration)
+        let manager = try listening(place.configuration)
         do {
             // A clock that was set back does not make a key valid again.
             let seen = try manager.licences.wait { try $0.time() }
@@ -123,6 +122,18 @@ final class StorageCore: @unchecked Sendable {
         } catch {
             try? waiting { await manager.close() }
             throw error
+        }
+    }
+
+    /// A manager whose events are routed from the first one: reports that wait may be sent at once, by themselves. What
+    /// a start tidies up is no event for the application.
+    private func listening(_ configuration: LectureConfiguration) throws -> LectureManager {
+        try LectureManager(configuration) { manager in
+            manager.observe { [weak self] manager, event in
+                guard let self else { return }
+                if case .reportExchange = event {} else if state.withLock({ $0.running == nil }) { return }
+                router.route(event, manager)
+            }
         }
     }
 

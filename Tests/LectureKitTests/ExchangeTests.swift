@@ -44,6 +44,32 @@ struct ExchangeNetTests {
         await sandbox.stop()
     }
 
+    @Test func `what is sent as soon as the store opens is published to who opened it`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let target = ReportTarget(url: "\(sandbox.http)/lms/json", format: .json)
+        for round in 0..<5 {
+            var configuration = LectureConfiguration(storeDirectory: site.store)
+            configuration.statistics.target = target
+            let before = try LectureManager(configuration)
+            var report = LearningReport(values: Self.document, user: "kim", session: "\(round)")
+            report.id = "00000000-0000-4000-8000-00000000000\(round)"
+            _ = try await before.reports.add([report])
+            await before.close()
+            configuration.statistics.delivery = .automatic
+            let (manager, events) = try LectureManager.opening(configuration)
+            var ids: [String] = []
+            for await event in events {
+                guard case .reportExchange(let exchange) = event else { continue }
+                ids += exchange.reports
+                if exchange.isDelivered { break }
+            }
+            await manager.close()
+            #expect(ids == [report.id])
+        }
+        #expect(try await sandbox.lmsSummary().once == 5)
+        await sandbox.stop()
+    }
+
     @Test func `a batch of 500 is one exchange, also when it is refused`() async throws {
         let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
         try await sandbox.setLMS(habits: "status:401;times=1")

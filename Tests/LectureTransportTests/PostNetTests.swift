@@ -167,9 +167,13 @@ struct PostNetTests {
     @Test
     func `bodies share a connection over HTTP 2`() async throws {
         let authority = try await Authority.make()
+        // A proxy reads the whole body first. libcurl 7.88 loses an answer that comes before it (error 92).
         let origin = try await SecureOrigin.start(
             authority.issue(), servesHTTP2: true,
-            directives: "location /post { add_header X-Method $request_method; return 200 $content_length; }")
+            directives: """
+                location /post { proxy_pass https://127.0.0.1:$server_port/answer; }
+                location /answer { add_header X-Method $request_method; return 200 $content_length; }
+                """)
         try await Bench.run { configuration in
             configuration.caFile = authority.root
         } _: { bench in
@@ -179,7 +183,8 @@ struct PostNetTests {
                 }
             }
             for (number, sink) in sinks.enumerated() {
-                #expect(await sink.outcome().end == .complete)
+                let end = await sink.outcome().end
+                #expect(end == .complete)
                 #expect(sink.text == "\(1000 + number)")
                 #expect(sink.head?.isHTTP2 == true && sink.head?.fields["X-Method"] == "POST")
             }
