@@ -79,6 +79,8 @@ let package = Package(
         .target(name: "LectureStatistics", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
         // Events for the servers of an operator: what is sent, and what an answer means.
         .target(name: "LectureWebhooks", dependencies: ["LectureEngine", "LectureFormats", "LectureModel"]),
+        // Live lectures: rooms, messages, and what a broadcaster, a viewer and the server decide.
+        .target(name: "LectureLive", dependencies: ["LectureFormats", "LectureModel"]),
         // Playlists and manifests: read, written, chosen from.
         .target(name: "LectureAdaptive", dependencies: ["LectureFormats", "LectureModel"]),
 
@@ -182,6 +184,7 @@ let package = Package(
         .executableTarget(
             name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
             path: "Tools/lecture-simulate"),
+        .testTarget(name: "LectureLiveTests", dependencies: ["LectureLive", "LectureFormats", "LectureTestSupport"]),
         .testTarget(name: "LectureFormatsTests", dependencies: ["LectureFormats", "LectureTestSupport"]),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
