@@ -128,7 +128,7 @@ final class StorageCore: @unchecked Sendable {
     /// A manager whose events are routed from the first one: reports that wait may be sent at once, by themselves. What
     /// a start tidies up is no event for the application.
     private func listening(_ configuration: LectureConfiguration) throws -> LectureManager {
-        try LectureManager(configuration) { manager in
+        try configuration.open { manager in
             manager.observe { [weak self] manager, event in
                 guard let self else { return }
                 if case .reportExchange = event {} else if state.withLock({ $0.running == nil }) { return }

@@ -54,7 +54,6 @@ extension LectureManager {
             return result
         }
     }
-
 }
 
 extension OwnerRecord {

@@ -82,33 +82,12 @@ public actor LectureManager: CorePart {
     ///   `storeReadOnly`, `migrationChanged`, `createDirectory`, `openStore`, and `configuration` for a
     ///   ``LectureConfiguration/sharedGroup`` that cannot be used; a refused file is unchanged.
     public init(_ configuration: LectureConfiguration) throws(LectureError) {
-        try self.init(configuration) { _ in }
+        self.init(try LectureError.only { try StoreCore(configuration) })
+        core.followSurroundings(delivering: reports, webhooks)
     }
 
-    /// Opens the store as ``init(_:)`` does, with a stream that misses no event: reports that wait in the store may be
-    /// sent, and their events may come, before a caller of the initializer could ask for ``events``.
-    ///
-    /// - Parameter configuration: where the store is and how to work.
-    /// - Returns: the manager, and its events from the first one.
-    /// - Throws: as the initializer.
-    public static func opening(
-        _ configuration: LectureConfiguration
-    ) throws(LectureError) -> (manager: LectureManager, events: AsyncStream<LectureEvent>) {
-        var events: AsyncStream<LectureEvent>?
-        let manager = try LectureManager(configuration) { events = $0.events }
-        return (manager, events ?? manager.events)
-    }
-
-    /// Opens the store.
-    ///
-    /// - Parameters:
-    ///   - configuration: where the store is and how to work.
-    ///   - listen: called once, before anything happens by itself.
-    /// - Throws: ``LectureError``, as ``init(_:)``.
-    package init(
-        _ configuration: LectureConfiguration, listen: (LectureManager) -> Void
-    ) throws(LectureError) {
-        core = try LectureError.only { try StoreCore(configuration) }
+    init(_ core: StoreCore) {
+        self.core = core
         downloads = Downloads(core)
         reports = Reports(core)
         licences = Licences(core)
@@ -116,8 +95,6 @@ public actor LectureManager: CorePart {
         streams = Streams(core, licences)
         bookmarks = Bookmarks(core, reports)
         webhooks = Webhooks(core)
-        listen(self)
-        core.wait { core.followSurroundings(delivering: reports, webhooks) }
     }
 
     /// Downloads a document such as a course list into memory; nothing is stored.

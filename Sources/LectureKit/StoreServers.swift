@@ -57,9 +57,7 @@ extension LectureManager {
             }
         }
     }
-}
 
-extension LectureManager {
     /// Why every licence of this store needs its server before it can be used.
     ///
     /// - Returns: `storeRolledBack` for an older copy than the store that this device last wrote, `ledgerForged` for a

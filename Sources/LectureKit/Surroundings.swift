@@ -56,6 +56,10 @@ extension StoreCore {
     ///   - reports: sends reports.
     ///   - webhooks: sends events.
     func followSurroundings(delivering reports: LectureManager.Reports, _ webhooks: Webhooks) {
+        wait { follow(delivering: reports, webhooks) }
+    }
+
+    private func follow(delivering reports: LectureManager.Reports, _ webhooks: Webhooks) {
         let isAutomatic = state.configuration.statistics.delivery == .automatic
         guard isAutomatic || state.configuration.isLongRunning, writer.whyReadOnly == nil else { return }
         let surroundings = Surroundings(self) { [weak self] in

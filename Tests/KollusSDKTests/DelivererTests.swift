@@ -55,7 +55,7 @@ struct DelivererTests {
         storage.delegate = listener
         for number in 0..<1000 { post(number) }
         settle()
-        #expect(listener.reported.withLock { $0 } == (0..<1000).map(String.init))
+        #expect(listener.reported.withLock { $0 } == (0..<1000).map { "\($0)" })
     }
 
     @Test
@@ -85,7 +85,7 @@ struct DelivererTests {
         let listener = Listener()
         storage.delegate = listener
         settle()
-        #expect(listener.reported.withLock { $0 } == ["a 1 "] + (0..<100).map(String.init))
+        #expect(listener.reported.withLock { $0 } == ["a 1 "] + (0..<100).map { "\($0)" })
     }
 
     @Test
@@ -96,7 +96,7 @@ struct DelivererTests {
         let listener = Listener()
         storage.delegate = listener
         for _ in 0..<10 { settle() }
-        #expect(listener.reported.withLock { $0 } == (1...10_000).map(String.init))
+        #expect(listener.reported.withLock { $0 } == (1...10_000).map { "\($0)" })
     }
 
     @Test

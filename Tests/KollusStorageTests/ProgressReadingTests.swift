@@ -161,8 +161,9 @@ import Testing
             contents.append(content)
             if contents.count == 16 { break }
         }
-        #expect(contents.map(\.title).filter { $0 == "Renamed" }.count == 12)
-        #expect(contents.map(\.position) == [Double](repeating: 0, count: 6) + [Double](repeating: 7, count: 10))
+        #expect(contents.count { $0.title == "Renamed" } == 12)
+        let (before, after) = ([Double](repeating: 0, count: 6), [Double](repeating: 7, count: 10))
+        #expect(contents.map(\.position) == before + after)
     }
 }
 

@@ -135,7 +135,7 @@ import Testing
             return true
         }
         #expect(damaged.isEmpty)
-        #expect(steps == [1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 3])
+        #expect(steps == [Int](repeating: 1 << 20, count: 5) + [3])
     }
 }
 

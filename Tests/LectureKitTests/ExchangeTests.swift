@@ -56,7 +56,7 @@ struct ExchangeNetTests {
             _ = try await before.reports.add([report])
             await before.close()
             configuration.statistics.delivery = .automatic
-            let (manager, events) = try LectureManager.opening(configuration)
+            let (manager, events) = try configuration.open()
             var ids: [String] = []
             for await event in events {
                 guard case .reportExchange(let exchange) = event else { continue }

@@ -34,7 +34,7 @@ import Testing
                 try store.index.servers.record(attempt, content: lease.content, resource: nil)
             }
             let kept = try store.queries().attempts(try ContentKey("a"), limit: 1_000)
-            #expect(kept.map(\.bytes) == (30..<130).reversed().map(Int64.init))
+            #expect(kept.map { Int($0.bytes) } == Array((30..<130).reversed()))
             #expect(try store.queries().attempts(try ContentKey("a"), limit: 2).map(\.bytes) == [129, 128])
             #expect(try store.queries().attempts(try ContentKey("b"), limit: 9).count == 1)
         }

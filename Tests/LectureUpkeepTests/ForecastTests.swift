@@ -73,7 +73,10 @@ func minuteOfWeek(_ time: Timestamp) -> Int { Int((time.milliseconds / 60_000 + 
 
     @Test func `many lectures take what their bytes take`() {
         for jobs in [1, 4, 64] {
-            let items = (0..<3000).map { item(Int64(1000 + $0 % 7 * 100), "o\($0 % 3)") }
+            let items = (0..<3000).map { number in
+                let bytes = Int64(1000 + number % 7 * 100)
+                return item(bytes, "o\(number % 3)")
+            }
             let forecast = ends(items, ["o0": 1000, "o1": 1000, "o2": 1000], windows: [(100_000, 900)], jobs: jobs)
             let total = Double(items.reduce(0) { $0 + $1.bytes })
             let end = forecast.compactMap(\.self).max() ?? 0

@@ -95,18 +95,19 @@ enum QueryCommands {
 
     private static func facts(_ content: Content, path: String?) -> [(String, String)] {
         let total = content.totalBytes.map { HumanText.byteCount($0) } ?? "unknown"
-        var facts = [
+        let ranges = "\(content.committedChunks) of \(content.totalChunks) verified"
+        let digest = content.sha256.map { Hexadecimal.text($0) } ?? ""
+        let duration = content.duration.map { HumanText.duration(seconds: $0.milliseconds / 1000) } ?? ""
+        let completed = content.completed.map { HumanText.date($0) } ?? ""
+        // The type is named, and the texts are made above: the compiler would take half a minute for one expression.
+        var facts: [(String, String)] = [
             ("Key", content.key.text), ("Title", content.title), ("State", ListCommand.state(content)),
             ("Type", content.type.name), ("Source", URLText.withoutSecrets(content.sourceURL)),
             ("Course", content.course), ("Teacher", content.teacher), ("Folder", content.folder),
             ("Priority", "\(content.priority)"),
             ("Bytes", "\(HumanText.byteCount(content.committedBytes)) of \(total)"),
-            ("Ranges", content.totalChunks == 0 ? "" : "\(content.committedChunks) of \(content.totalChunks) verified"),
-            ("SHA-256", content.sha256.map { Hexadecimal.text($0) } ?? ""),
-            ("Playing time", content.duration.map { HumanText.duration(seconds: $0.milliseconds / 1000) } ?? ""),
-            ("Added", HumanText.date(content.added)),
-            ("Completed", content.completed.map { HumanText.date($0) } ?? ""),
-            ("Path", path ?? ""),
+            ("Ranges", content.totalChunks == 0 ? "" : ranges), ("SHA-256", digest), ("Playing time", duration),
+            ("Added", HumanText.date(content.added)), ("Completed", completed), ("Path", path ?? ""),
         ]
         if let error = content.error { facts.append(("Problem", error.message)) }
         if content.attempts > 0 { facts.append(("Attempts", "\(content.attempts)")) }

@@ -151,9 +151,8 @@ import Testing
         let movie = try #require(JoinedMovie(Self.header(), Self.segments(counts, nanoseconds: 1), starts: [0]))
         let head = movie.head.count
         // Each byte by its place: −1 − place in the head, segment × 10 + place.
-        let bytes =
-            (0..<head).map { -1 - $0 }
-            + counts.indices.flatMap { index in (0..<counts[index]).map { index * 10 + Int($0) } }
+        var bytes = (0..<head).map { -1 - $0 }
+        for (index, count) in counts.enumerated() { bytes += (0..<Int(count)).map { index * 10 + $0 } }
         #expect(movie.byteCount == Int64(bytes.count))
         for start in head - 2..<bytes.count + 2 {
             for end in start...bytes.count + 3 {

@@ -19,13 +19,19 @@ struct ResourceMachineTests {
     private static let parts: [ResourceMachine.Part] = [.unopened] + opened.map { .opened($0) }
 
     /// Every state there is.
-    private static let states: [State] =
-        [.probing]
-        + parts.flatMap { [State.fetching($0, unchecked: none), .fetching($0, unchecked: some)] }
-        + opened.flatMap { part in [none, some].map { State.digesting(part, total: total, unchecked: $0) } }
-        + opened.flatMap { [State.checking($0, total: total, .noDigest), .checking($0, total: total, .digestDiffers)] }
-        + opened.flatMap { [State.inspecting($0, total: total), .finalizing($0)] } + parts.map { .finalized($0) }
-        + parts.map { .failed($0) }
+    private static let states: [State] = {
+        var states: [State] = [.probing]
+        for part in parts {
+            states += [.fetching(part, unchecked: none), .fetching(part, unchecked: some)]
+            states += [.finalized(part), .failed(part)]
+        }
+        for part in opened {
+            for set in [none, some] { states.append(.digesting(part, total: total, unchecked: set)) }
+            states += [.checking(part, total: total, .noDigest), .checking(part, total: total, .digestDiffers)]
+            states += [.inspecting(part, total: total), .finalizing(part)]
+        }
+        return states
+    }()
 
     private struct Move {
         var from: State

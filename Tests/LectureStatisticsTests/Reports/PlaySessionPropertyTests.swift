@@ -63,12 +63,11 @@ private struct NaiveModel {
     /// Every whole second of which all units were seen.
     var seenSeconds: Set<Int64> {
         let last = (times.keys.max() ?? 0) / 1000
-        return Set(
-            (0...last).filter { second in
-                stride(from: second * 1000, to: (second + 1) * 1000, by: Int64.Stride(unit)).allSatisfy {
-                    times[$0] != nil
-                }
-            })
+        let seen = (0...last).filter { second -> Bool in
+            let start = second * 1000
+            return stride(from: start, to: start + 1000, by: Int64.Stride(unit)).allSatisfy { times[$0] != nil }
+        }
+        return Set(seen)
     }
 }
 
