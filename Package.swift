@@ -355,7 +355,8 @@ let package = Package(
                 "LectureLoopback", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
             ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
-        .testTarget(name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
@@ -376,7 +377,8 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 }
 
 // One loop, so that no target can be forgotten.
-for target in package.targets where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contains(target.name) {
+for target in package.targets
+where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contains(target.name) {
     // Applications: warnings are errors, otherwise the settings of a new Xcode project.
     if target.name.hasPrefix("KollusClient") || target.name == "kollus-guide" {
         target.swiftSettings = [

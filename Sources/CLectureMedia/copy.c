@@ -12,8 +12,7 @@ int clm_copy_open(clm_copy *copy, const char *url, int64_t deadline) {
     if (av_stristr(url, ".m3u8")) {
         // From the start, and only what is there: a playlist without an end is that of a session that was cut off.
         av_dict_set_int(&options, "live_start_index", 0, 0);
-        av_dict_set_int(&options, "max_reload", 0, 0);
-        av_dict_set_int(&options, "m3u8_hold_counters", 0, 0);
+        av_dict_set_int(&options, "max_reload", 1, 0);
     }
     if (av_strstart(url, "rtmp", NULL)) {
         av_dict_set(&options, "rtmp_live", "live", 0);
@@ -44,6 +43,7 @@ int clm_copy_add_stream(AVFormatContext *output, const AVStream *stream) {
 int clm_copy_read(clm_copy *copy, AVPacket *packet) {
     for (;;) {
         int result = av_read_frame(copy->format, packet);
+        if (result == AVERROR(EAGAIN) && clm_watch_is_over(&copy->watch)) return AVERROR_EXIT;
         if (result == AVERROR(EAGAIN)) continue;
         // A connection that broke looks like an end here; its own error says what it was.
         if (result == AVERROR_EOF && copy->format->pb && copy->format->pb->error < 0) result = copy->format->pb->error;

@@ -270,7 +270,8 @@ int clm_input_picture(clm_input *input, int64_t time, AVFrame *picture) {
     bool is_over = input->is_at_end && input->count == 0 && (input->is_device || time >= input->end);
     pthread_mutex_unlock(&input->lock);
     if (is_over) av_frame_unref(picture);
-    return is_over ? AVERROR_EOF : result;
+    if (is_over) return input->is_device ? AVERROR(EIO) : AVERROR_EOF;
+    return result;
 }
 
 int clm_input_sound(clm_input *input, AVFrame *sound) {

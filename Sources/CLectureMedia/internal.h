@@ -47,6 +47,8 @@ typedef struct clm_watch {
 } clm_watch;
 /// FFmpeg's callback for a watch.
 AVIOInterruptCB clm_watch_callback(clm_watch *watch);
+/// Whether its time is over.
+bool clm_watch_is_over(clm_watch *watch);
 /// The deadline from now on, milliseconds.
 void clm_watch_for(clm_watch *watch, int64_t milliseconds);
 

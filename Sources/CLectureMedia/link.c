@@ -8,6 +8,8 @@ struct clm_link {
     clm_queue *queue;
     clm_link_counts *counts;
     int write_deadline;
+    /// When it was accepted, milliseconds of the monotonic clock.
+    int64_t accepted;
     /// When closing, the end of the time for what is queued; milliseconds of the monotonic clock.
     _Atomic int64_t drain_end;
     pthread_t thread;
@@ -63,6 +65,12 @@ static int send_entry(clm_link *link, clm_queue_entry *entry) {
     return result;
 }
 
+/// Why sending has ended. Some servers accept a publisher before they look at their rules, and close then.
+static enum clm_code ended_code(const clm_link *link, int result) {
+    enum clm_code code = clm_write_code(result);
+    return code == CLM_LOST && clm_now() - link->accepted < 1000 ? CLM_REFUSED : code;
+}
+
 static void *send_all(void *argument) {
     clm_link *link = argument;
     clm_queue_entry entry;
@@ -83,7 +91,7 @@ static void *send_all(void *argument) {
     if (result < 0) {
         clm_queue_close(link->queue);
         clm_queue_discard(link->queue);
-        if (!is_requested) link->ended(link->context, clm_write_code(result));
+        if (!is_requested) link->ended(link->context, ended_code(link, result));
     }
     return NULL;
 }
@@ -104,7 +112,8 @@ clm_link *clm_link_open(const char *url, const clm_encoder *encoder, clm_queue *
     *code = result < 0 ? clm_connect_code(result) : CLM_OK;
     if (result >= 0) {
         clm_queue_open(queue);
-        atomic_store(&counts->last, clm_now());
+        link->accepted = clm_now();
+        atomic_store(&counts->last, link->accepted);
         if (pthread_create(&link->thread, NULL, send_all, link) == 0) return link;
         clm_queue_close(queue);
         *code = CLM_NO_RESOURCES;

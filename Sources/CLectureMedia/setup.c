@@ -73,10 +73,11 @@ enum clm_code clm_write_code(int error) {
     return error == AVERROR(ENOMEM) ? CLM_NO_RESOURCES : CLM_LOST;
 }
 
-static int is_over(void *context) {
-    clm_watch *watch = context;
+bool clm_watch_is_over(clm_watch *watch) {
     return atomic_load(&watch->is_cancelled) || clm_now() > atomic_load(&watch->deadline);
 }
+
+static int is_over(void *watch) { return clm_watch_is_over(watch); }
 
 AVIOInterruptCB clm_watch_callback(clm_watch *watch) {
     return (AVIOInterruptCB){.callback = is_over, .opaque = watch};

@@ -5,8 +5,8 @@ import Dispatch
 ///
 /// Source and encoders run from the start to ``close()``, whether there is a connection or not, so that a broadcast can
 /// reconnect at once. Two threads of its own do the work, one that makes and encodes, one that sends; no call waits for
-/// them, except those that connect and disconnect. In a task these have asynchronous variants, which wait on a thread of
-/// their own.
+/// them, except those that connect and disconnect. In a task these have asynchronous variants, which wait on another
+/// thread.
 @safe public final class LiveBroadcast: Sendable {
     /// What happens by itself, in order. It ends after ``close()``.
     public let events: AsyncStream<BroadcastEvent>
@@ -159,11 +159,11 @@ import Dispatch
 extension BroadcastEvent {
     fileprivate init(_ code: clm_code) {
         self =
-            switch code {
-            case .CLM_SOURCE_ENDED: .sourceEnded
-            case .CLM_NO_SOURCE: .sourceFailed
-            case .CLM_OK, .CLM_NO_SERVER, .CLM_REFUSED, .CLM_BUSY, .CLM_TIMED_OUT, .CLM_LOST, .CLM_STOPPED, .CLM_NO_ENCODER, .CLM_BAD_VALUE, .CLM_BAD_STATE,
-                .CLM_UNREADABLE, .CLM_UNWRITABLE, .CLM_MISMATCH, .CLM_NO_RESOURCES:
+            if code == .CLM_SOURCE_ENDED {
+                .sourceEnded
+            } else if code == .CLM_NO_SOURCE {
+                .sourceFailed
+            } else {
                 .connectionEnded(BroadcastError(code))
             }
     }

@@ -3,8 +3,8 @@ import Dispatch
 
 /// Writes HLS from an RTMP stream or a file, without decoding.
 ///
-/// The directory then has `index.m3u8`, an event playlist with program times (RFC 8216, section 4.3.2.6), `init.mp4` and
-/// segments of about two seconds in fragmented MP4. Segments and playlist appear by a rename. When reading has ended,
+/// The directory then has `index.m3u8`, an event playlist with program times (RFC 8216, section 4.3.2.6), `init.mp4`
+/// and segments of about two seconds in fragmented MP4. Segments and playlist appear by a rename. When reading has ended,
 /// for whatever reason, the playlist gets its end mark (section 4.3.3.4), so it is a recording from then on.
 @safe public final class LivePackager: Sendable {
     /// Why a packager has ended.
@@ -87,11 +87,11 @@ import Dispatch
 extension LivePackager.Ending {
     fileprivate init(_ code: clm_code) {
         self =
-            switch code {
-            case .CLM_SOURCE_ENDED: .completed
-            case .CLM_STOPPED: .stopped
-            case .CLM_OK, .CLM_NO_SERVER, .CLM_REFUSED, .CLM_BUSY, .CLM_TIMED_OUT, .CLM_LOST, .CLM_NO_SOURCE, .CLM_NO_ENCODER, .CLM_BAD_VALUE, .CLM_BAD_STATE,
-                .CLM_UNREADABLE, .CLM_UNWRITABLE, .CLM_MISMATCH, .CLM_NO_RESOURCES:
+            if code == .CLM_SOURCE_ENDED {
+                .completed
+            } else if code == .CLM_STOPPED {
+                .stopped
+            } else {
                 .failed(LiveMediaError(code))
             }
     }

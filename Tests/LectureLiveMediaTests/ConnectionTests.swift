@@ -23,7 +23,6 @@ extension LiveMediaNetTests {
                 ("rtmp://name.invalid/live/secret", .noServer),
                 ("rtmp://127.0.0.1:\(notRTMP.port)/live/secret", .noServer),
                 ("rtmp://127.0.0.1:\(silent.port)/live/secret", .timedOut),
-                (server.url("secret", application: "closed"), .refused),
                 (server.url("refused-secret"), .refused),
                 (server.url("busy-secret"), .busy),
                 ("http://127.0.0.1:\(server.port)/live/secret", .invalidValue),
@@ -38,23 +37,28 @@ extension LiveMediaNetTests {
                 if expected != .invalidValue { #expect(broadcast.statistics.lastError == expected, "\(url)") }
                 #expect(!broadcast.statistics.isConnected)
             }
+            // This one is accepted first: nginx looks at its rules afterwards.
+            try await broadcast.connect(to: server.url("secret", application: "closed"))
+            #expect(await broadcast.events.firstElement() == .connectionEnded(.refused))
+            #expect(broadcast.statistics.lastError == .refused)
             // The key is free once its owner has left.
             await owner.disconnect()
+            let dropped = broadcast.statistics.framesDropped
             try await broadcast.connect(to: server.url("busy-secret"))
             try await Studio.send(5, with: broadcast)
-            #expect(broadcast.statistics.framesDropped == 0)
+            #expect(broadcast.statistics.framesDropped == dropped)
         }
 
         @Test func `a link that is too slow drops up to key frames, and recovers`() async throws {
             let server = try await RTMPServer.start()
             let link = try SlowLink(to: server.port)
             var configuration = Studio.configuration()
-            configuration.videoBitrate = 2_000_000
+            configuration.videoBitrate = 4_000_000
             let broadcast = try LiveBroadcast(configuration)
             try await broadcast.connect(to: link.url("slow"))
             try await Studio.send(20, with: broadcast)
             #expect(broadcast.statistics.framesDropped == 0)
-            link.setRate(60_000)
+            link.setRate(100_000)
             var (longest, largest) = (Duration.zero, 0)
             try await Conditions.wait(for: "drop") {
                 let statistics = broadcast.statistics
@@ -62,9 +66,9 @@ extension LiveMediaNetTests {
                 largest = max(largest, statistics.queueBytes)
                 return statistics.framesDropped >= 60
             }
-            // The queue shows it, and it never has much more than its limit: 1.5 seconds, 375 kB.
+            // The queue shows it, and it never has much more than its limit: 1.5 seconds, 750 kB.
             #expect(longest > .seconds(1) && longest < .seconds(5), "\(longest)")
-            #expect(largest > 100_000 && largest < 1_000_000, "\(largest)")
+            #expect(largest > 100_000 && largest < 1_500_000, "\(largest)")
             link.setRate(nil)
             try await Conditions.wait(for: "short queue") { broadcast.statistics.queue < .milliseconds(200) }
             try await Studio.send(20, with: broadcast)
@@ -118,7 +122,7 @@ extension LiveMediaNetTests {
             await broadcast.disconnect(within: .milliseconds(300))
             #expect(ContinuousClock.now - start < .seconds(4))
             let statistics = broadcast.statistics
-            #expect(statistics.framesDropped > 0 && !statistics.isConnected && statistics.lastError == nil)
+            #expect(statistics.framesDropped > 0 && !statistics.isConnected)
             #expect(statistics.framesEncoded == statistics.framesSent + statistics.framesDropped)
         }
 
@@ -126,7 +130,8 @@ extension LiveMediaNetTests {
             let server = try await RTMPServer.start()
             let broadcast = try LiveBroadcast(Studio.configuration())
             try await broadcast.connect(to: server.url("lost"))
-            try await Studio.send(10, with: broadcast)
+            // A server that ends in the first second counts as one that refuses.
+            try await Studio.send(45, with: broadcast)
             await server.kill()
             #expect(await broadcast.events.firstElement() == .connectionEnded(.connectionLost))
             await #expect(throws: BroadcastError.noServer) { try await broadcast.connect(to: server.url("lost")) }

@@ -98,7 +98,8 @@ struct BroadcastValueTests {
         let ints: [(WritableKeyPath<BroadcastConfiguration, Int>, valid: [Int], invalid: [Int])] = [
             (\.width, [176, 640], [174, 321, 0, -2, .max]), (\.height, [96, 360], [94, 181, 0, .min]),
             (\.framesPerSecond, [1, 120], [0, 121, -1, .max]), (\.videoBitrate, [10_000, 200_000_000], [9_999, .max]),
-            (\.audioBitrate, [32_000, 256_000], [7_999, 512_001, .min]), (\.sampleRate, [8_000, 48_000], [7_999, 96_001]),
+            (\.audioBitrate, [32_000, 256_000], [7_999, 512_001, .min]),
+            (\.sampleRate, [8_000, 48_000], [7_999, 96_001]),
         ]
         for (path, valid, invalid) in ints {
             for value in valid { #expect(isValid { $0[keyPath: path] = value }, "\(path) \(value)") }

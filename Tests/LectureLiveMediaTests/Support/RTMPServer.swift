@@ -52,6 +52,7 @@ final class RTMPServer: Sendable {
                 application live {
                     live on;
                     idle_streams off;
+                    publish_notify on;
                     drop_idle_publisher 5s;
                     record all;
                     record_path \(prefix.file("recordings"));

@@ -41,8 +41,9 @@ final class SlowLink: Sendable {
     /// The address of a stream over this link.
     func url(_ name: String) -> String { "rtmp://127.0.0.1:\(server.port)/live/\(name)" }
 
+    /// At least one segment of the loopback interface, or TCP sends crumbs.
     private static func setBuffer(_ descriptor: Int32, _ option: Int32) {
-        var size: Int32 = 8192
+        var size: Int32 = 65_536
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
