@@ -22,6 +22,8 @@ struct clm_broadcast {
     pthread_cond_t wake;
     pthread_t thread;
     bool has_thread, is_closed, has_inset;
+    /// How many calls wait to disconnect: a call that connects meanwhile makes way.
+    atomic_int leaving;
     /// Under `lock`.
     clm_effect_values values;
     AVFrame *image;
@@ -211,13 +213,17 @@ static void disconnect(clm_broadcast *broadcast, int32_t drain) {
 }
 
 void clm_broadcast_disconnect(clm_broadcast *broadcast, int32_t drain) {
+    atomic_fetch_add(&broadcast->leaving, 1);
     pthread_mutex_lock(&broadcast->control);
+    atomic_fetch_sub(&broadcast->leaving, 1);
     disconnect(broadcast, drain);
     pthread_mutex_unlock(&broadcast->control);
 }
 
 void clm_broadcast_close(clm_broadcast *broadcast) {
+    atomic_fetch_add(&broadcast->leaving, 1);
     pthread_mutex_lock(&broadcast->control);
+    atomic_fetch_sub(&broadcast->leaving, 1);
     broadcast->is_closed = true;
     disconnect(broadcast, 0);
     pthread_mutex_lock(&broadcast->lock);
@@ -266,7 +272,8 @@ enum clm_code clm_broadcast_connect(clm_broadcast *broadcast, const char *url) {
         atomic_store(&broadcast->needs_key, true);
         atomic_store(&broadcast->is_connected, true);
         broadcast->link = clm_link_open(url, &broadcast->encoder, &broadcast->queue, &broadcast->counts,
-                                        &broadcast->configuration, link_ended, broadcast, &code);
+                                        &broadcast->configuration, &broadcast->leaving, link_ended, broadcast,
+                                        &code);
         if (!broadcast->link) atomic_store(&broadcast->is_connected, false);
         pthread_mutex_lock(&broadcast->lock);
         if (!broadcast->link) broadcast->last_error = code;

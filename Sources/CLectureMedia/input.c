@@ -277,7 +277,7 @@ int clm_input_picture(clm_input *input, int64_t time, AVFrame *picture) {
 int clm_input_sound(clm_input *input, AVFrame *sound) {
     while (!input->is_device && !input->is_at_end && av_audio_fifo_size(input->sound) < sound->nb_samples) {
         // The pictures on the way stay in memory; a file with too many of them has a gap in its sound.
-        if (input->count >= CLM_INPUT_PICTURES - 1) break;
+        if (input->count >= CLM_INPUT_PICTURES - 20) break;
         if (step(input) < 0) input->is_at_end = true;
     }
     pthread_mutex_lock(&input->lock);

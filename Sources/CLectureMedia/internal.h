@@ -44,6 +44,8 @@ enum clm_code clm_write_code(int error);
 typedef struct clm_watch {
     _Atomic int64_t deadline;
     atomic_bool is_cancelled;
+    /// Cancels as well while it is not 0; NULL for none. Only set while the call is made by the thread that sets it.
+    const atomic_int *leaving;
 } clm_watch;
 /// FFmpeg's callback for a watch.
 AVIOInterruptCB clm_watch_callback(clm_watch *watch);
@@ -176,9 +178,11 @@ typedef struct clm_link_counts {
     /// When the last packet was sent, milliseconds of the monotonic clock.
     _Atomic int64_t last;
 } clm_link_counts;
-/// Connects and starts to send what is in the queue. NULL with `code` set when that fails.
+/// Connects and starts to send what is in the queue. NULL with `code` set when that fails: with CLM_STOPPED as soon as
+/// `leaving` is not 0.
 clm_link *clm_link_open(const char *url, const clm_encoder *encoder, clm_queue *queue, clm_link_counts *counts,
-                        const clm_configuration *configuration, clm_ended ended, void *context, enum clm_code *code);
+                        const clm_configuration *configuration, const atomic_int *leaving, clm_ended ended,
+                        void *context, enum clm_code *code);
 /// Sends the rest for at most this time, ends the connection and frees it.
 void clm_link_close(clm_link *link, int64_t drain);
 

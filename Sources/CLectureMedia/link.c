@@ -97,7 +97,8 @@ static void *send_all(void *argument) {
 }
 
 clm_link *clm_link_open(const char *url, const clm_encoder *encoder, clm_queue *queue, clm_link_counts *counts,
-                        const clm_configuration *configuration, clm_ended ended, void *context, enum clm_code *code) {
+                        const clm_configuration *configuration, const atomic_int *leaving, clm_ended ended,
+                        void *context, enum clm_code *code) {
     clm_link *link = calloc(1, sizeof *link);
     *code = CLM_NO_RESOURCES;
     if (!link) return NULL;
@@ -107,9 +108,13 @@ clm_link *clm_link_open(const char *url, const clm_encoder *encoder, clm_queue *
     link->ended = ended;
     link->context = context;
     atomic_store(&link->drain_end, INT64_MAX);
+    link->watch.leaving = leaving;
     clm_forget_reports();
     int result = start_output(link, url, encoder);
     *code = result < 0 ? clm_connect_code(result) : CLM_OK;
+    if (result < 0 && atomic_load(leaving) != 0) *code = CLM_STOPPED;
+    // A connection that is there is ended in an orderly way.
+    link->watch.leaving = NULL;
     if (result >= 0) {
         clm_queue_open(queue);
         link->accepted = clm_now();

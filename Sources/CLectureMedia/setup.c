@@ -74,7 +74,8 @@ enum clm_code clm_write_code(int error) {
 }
 
 bool clm_watch_is_over(clm_watch *watch) {
-    return atomic_load(&watch->is_cancelled) || clm_now() > atomic_load(&watch->deadline);
+    bool is_left = watch->leaving && atomic_load(watch->leaving) != 0;
+    return is_left || atomic_load(&watch->is_cancelled) || clm_now() > atomic_load(&watch->deadline);
 }
 
 static int is_over(void *watch) { return clm_watch_is_over(watch); }

@@ -20,7 +20,7 @@ public enum BroadcastError: Error, Sendable, Hashable, CaseIterable {
     case connectionLost
     /// It is connected already.
     case alreadyConnected
-    /// The broadcast was closed.
+    /// The broadcast was closed, or disconnected while it was connecting.
     case closed
     /// The file is no image that can be decoded.
     case unreadableImage
@@ -69,7 +69,7 @@ extension BroadcastError: CustomStringConvertible {
         case .timedOut: "The server has accepted nothing until the deadline."
         case .connectionLost: "The server has closed the connection of the broadcast."
         case .alreadyConnected: "The broadcast is connected already."
-        case .closed: "The broadcast was closed."
+        case .closed: "The broadcast was closed, or disconnected while it was connecting."
         case .unreadableImage: "The file is no image that can be decoded."
         case .noResources: "The system has no memory or thread for the broadcast."
         }

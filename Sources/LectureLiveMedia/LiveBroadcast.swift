@@ -13,7 +13,7 @@ import Dispatch
     /// `nonisolated(unsafe)`: every function of the handle takes its locks, and it is freed with the last reference.
     private nonisolated(unsafe) let handle: OpaquePointer
     private let reports: EndReports
-    private let queue = DispatchQueue(label: "LectureLiveMedia.LiveBroadcast")
+    private let queue = DispatchQueue(label: "LectureLiveMedia.LiveBroadcast", attributes: .concurrent)
 
     /// Opens the source and the encoders, and starts both.
     ///
@@ -61,21 +61,24 @@ import Dispatch
         try result.get()
     }
 
-    /// Sends what is queued and ends the connection; blocks until that has happened. Source and encoders stay ready.
+    /// Sends what is queued and ends the connection; blocks until that has happened. Source and encoders stay ready. A
+    /// call that is connecting meanwhile throws ``BroadcastError/closed`` at once.
     ///
     /// - Parameter patience: how long sending the queue may take.
     public func disconnect(within patience: Duration = .seconds(2)) {
         unsafe clm_broadcast_disconnect(handle, patience.milliseconds)
     }
 
-    /// Sends what is queued and ends the connection. Source and encoders stay ready.
+    /// Sends what is queued and ends the connection. Source and encoders stay ready. A call that is connecting meanwhile
+    /// throws ``BroadcastError/closed`` at once.
     ///
     /// - Parameter patience: how long sending the queue may take.
     public func disconnect(within patience: Duration = .seconds(2)) async {
         await onQueue { self.disconnect(within: patience) }
     }
 
-    /// Ends the broadcast for good: the connection, the encoders and the source. What is queued is not sent.
+    /// Ends the broadcast for good: the connection, the encoders and the source. What is queued is not sent. Blocks for the
+    /// moment that this takes.
     public func close() {
         reports.markClosed()
         unsafe clm_broadcast_close(handle)

@@ -7,7 +7,7 @@ extension LiveMediaNetTests {
         @Test func `every picture arrives, once and in order`() async throws {
             let server = try await RTMPServer.start()
             let broadcast = try LiveBroadcast(Studio.configuration())
-            try await broadcast.connect(to: server.url("whole"))
+            try await broadcast.connect(to: server.url("whole?mode=CMAF"))
             try await Studio.send(150, with: broadcast)
             #expect(broadcast.statistics.isConnected && broadcast.statistics.sinceLastSent != nil)
             await broadcast.disconnect()

@@ -20,7 +20,8 @@ extension LiveMediaNetTests {
             try await owner.connect(to: server.url("busy-secret"))
             let cases: [(String, BroadcastError)] = [
                 ("rtmp://127.0.0.1:\(try Places.freePort())/live/secret", .noServer),
-                ("rtmp://name.invalid/live/secret", .noServer),
+                // A name that cannot exist, so that no name server is asked.
+                ("rtmp://\(String(repeating: "a", count: 64)).example/live/secret", .noServer),
                 ("rtmp://127.0.0.1:\(notRTMP.port)/live/secret", .noServer),
                 ("rtmp://127.0.0.1:\(silent.port)/live/secret", .timedOut),
                 (server.url("refused-secret"), .refused),
@@ -47,6 +48,24 @@ extension LiveMediaNetTests {
             try await broadcast.connect(to: server.url("busy-secret"))
             try await Studio.send(5, with: broadcast)
             #expect(broadcast.statistics.framesDropped == dropped)
+        }
+
+        @Test(arguments: [false, true])
+        func `connecting ends as soon as it is not wanted any more`(byClosing: Bool) async throws {
+            let silent = try RawServer { $0.waitForEnd() }
+            var configuration = Studio.configuration()
+            configuration.writeDeadline = .seconds(30)
+            let broadcast = try LiveBroadcast(configuration)
+            let connecting = Task { try await broadcast.connect(to: "rtmp://127.0.0.1:\(silent.port)/live/secret") }
+            try await Conditions.wait(for: "connection") { silent.connections == 1 }
+            let start = ContinuousClock.now
+            if byClosing { broadcast.close() } else { await broadcast.disconnect() }
+            await #expect(throws: BroadcastError.closed) { try await connecting.value }
+            #expect(ContinuousClock.now - start < .seconds(5))
+            let isReady = !byClosing
+            let error = isReady ? BroadcastError.noServer : .closed
+            let port = try Places.freePort()
+            await #expect(throws: error) { try await broadcast.connect(to: "rtmp://127.0.0.1:\(port)/live/secret") }
         }
 
         @Test func `a link that is too slow drops up to key frames, and recovers`() async throws {
