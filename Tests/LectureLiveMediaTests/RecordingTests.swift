@@ -31,15 +31,19 @@ extension LiveMediaNetTests {
             try await broadcast.connect(to: server.url("packaged"))
             try await Studio.send(5, with: broadcast)
             let packager = try LivePackager(reading: server.url("packaged"), into: directory.path)
-            // At every moment the playlist is whole, and whatever it names is there.
+            // At every moment the playlist is whole, whatever it names is there, and each one is a file of its own.
+            var numbers: Set<Int> = []
             try await Conditions.wait(for: "second segment") {
                 guard let text = try? Self.playlist(directory) else { return false }
+                let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("index.m3u8"))
+                if let number = attributes[.systemFileNumber] as? Int { numbers.insert(number) }
                 let names = text.split(separator: "\n").filter { $0.hasSuffix(".m4s") }.map(String.init) + ["init.mp4"]
                 #expect(text.hasSuffix("\n") && names.count > 1, "\(text)")
                 #expect(names.allSatisfy { FileManager.default.fileExists(atPath: directory.file($0)) }, "\(text)")
                 return names.count > 2
             }
             #expect(try !Self.playlist(directory).contains("ENDLIST"))
+            #expect(numbers.count > 1, "\(numbers)")
             await broadcast.disconnect()
             let ending = await packager.endings.firstElement()
             #expect(ending == .completed, "\(String(describing: ending))")
