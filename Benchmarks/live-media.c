@@ -1,5 +1,5 @@
-// Publishes a file in a loop for some seconds with LectureLiveMedia's C half, and prints what that took: frames that were
-// sent and dropped, processor time in seconds, memory at its highest in KiB. live_media.py compiles and runs it.
+// Publishes a file in a loop for some seconds with LectureLiveMedia's C half, and prints what that took: frames that
+// were sent and dropped, processor time in seconds, memory at its highest in KiB. live_media.py compiles and runs it.
 #include "CLectureMedia.h"
 #include <stdio.h>
 #include <stdlib.h>

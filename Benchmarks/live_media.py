@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a broadcast costs beside ffmpeg: 720p at 30 frames a second, 2 Mb/s, to nginx on this machine, in turn.
 
-Both decode the same file and encode it with the same settings. Needs what Tools/setup installs, and Swift's clang in the path.
+Both decode the same file and encode it with the same settings. Needs what Tools/setup installs, and Swift's clang in
+the path.
 
   Benchmarks/live_media.py [--rounds 3] [--seconds 10]
 """

@@ -69,16 +69,16 @@ import Dispatch
         unsafe clm_broadcast_disconnect(handle, patience.milliseconds)
     }
 
-    /// Sends what is queued and ends the connection. Source and encoders stay ready. A call that is connecting meanwhile
-    /// throws ``BroadcastError/closed`` at once.
+    /// Sends what is queued and ends the connection. Source and encoders stay ready. A call that is connecting
+    /// meanwhile throws ``BroadcastError/closed`` at once.
     ///
     /// - Parameter patience: how long sending the queue may take.
     public func disconnect(within patience: Duration = .seconds(2)) async {
         await onQueue { self.disconnect(within: patience) }
     }
 
-    /// Ends the broadcast for good: the connection, the encoders and the source. What is queued is not sent. Blocks for the
-    /// moment that this takes.
+    /// Ends the broadcast for good: the connection, the encoders and the source. What is queued is not sent. Blocks for
+    /// the moment that this takes.
     public func close() {
         reports.markClosed()
         unsafe clm_broadcast_close(handle)

@@ -4,8 +4,8 @@ import Dispatch
 /// Writes HLS from an RTMP stream or a file, without decoding.
 ///
 /// The directory then has `index.m3u8`, an event playlist with program times (RFC 8216, section 4.3.2.6), `init.mp4`
-/// and segments of about two seconds in fragmented MP4. Segments and playlist appear by a rename. When reading has ended,
-/// for whatever reason, the playlist gets its end mark (section 4.3.3.4), so it is a recording from then on.
+/// and segments of about two seconds in fragmented MP4. Segments and playlist appear by a rename. When reading has
+/// ended, for whatever reason, the playlist gets its end mark (section 4.3.3.4), so it is a recording from then on.
 @safe public final class LivePackager: Sendable {
     /// Why a packager has ended.
     public enum Ending: Sendable, Hashable {

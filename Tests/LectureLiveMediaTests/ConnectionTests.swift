@@ -82,8 +82,8 @@ extension LiveMediaNetTests {
             #expect(broadcast.statistics.framesDropped == 0)
             link.setRate(100_000)
             let throttled = broadcast.statistics.framesEncoded
-            // What the kernel buffers is not in the queue; it has to be little, or a broadcast is late for seconds before
-            // it is noticed.
+            // What the kernel buffers is not in the queue; it has to be little, or a broadcast is late for seconds
+            // before it is noticed.
             try await Conditions.wait(for: "queue") { broadcast.statistics.queue > .milliseconds(500) }
             let noticed = broadcast.statistics.framesEncoded - throttled
             #expect(noticed < 90, "\(noticed)")
