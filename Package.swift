@@ -36,6 +36,8 @@ let package = Package(
         .library(name: "LectureDoctor", targets: ["LectureDoctor"]),
         .library(name: "LectureUpkeep", targets: ["LectureUpkeep"]),
         .library(name: "LectureBundle", targets: ["LectureBundle"]),
+        // Binaries with this product contain FFmpeg's libraries, which Debian builds under the GPL: docs/live-media.md.
+        .library(name: "LectureLiveMedia", targets: ["LectureLiveMedia"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
@@ -61,6 +63,21 @@ let package = Package(
         .systemLibrary(
             name: "CNghttp2", path: "Tools/CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CZlib", path: "Tools/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // FFmpeg: only for live media. CLectureMedia names the libraries that it is linked with.
+        .systemLibrary(
+            name: "CLibAV", pkgConfig: "libavformat",
+            providers: [
+                .apt([
+                    "libavformat-dev", "libavcodec-dev", "libavfilter-dev", "libavdevice-dev", "libswscale-dev",
+                    "libswresample-dev",
+                ])
+            ]),
+        // Broadcast, packager, joiner and frame reader; C because every call and struct of FFmpeg is in it.
+        .target(
+            name: "CLectureMedia", dependencies: ["CLibAV"], cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [
+                "avdevice", "avfilter", "avformat", "avcodec", "swresample", "swscale", "avutil", "m",
+            ].map { .linkedLibrary($0) }),
         // GNU calls that the Glibc module hides; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
         // Media bytes for the sandbox; C because they must be fast in a debug build too.
@@ -96,6 +113,9 @@ let package = Package(
         .target(name: "LectureCrypto", dependencies: ["LectureFormats", "LectureModel", "COpenSSL"]),
         .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
         .target(name: "LectureXML", dependencies: ["LectureFormats", "LectureModel", "CXML2"]),
+
+        // The media of live lectures: linked by live products only.
+        .target(name: "LectureLiveMedia", dependencies: ["LectureModel", "CLectureMedia"]),
 
         // The product, the command.
         .target(
@@ -334,6 +354,9 @@ let package = Package(
             dependencies: [
                 "LectureLoopback", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
             ]),
+        // Live media: a real RTMP server, real encoders, and bad networks.
+        .testTarget(
+            name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
@@ -354,7 +377,8 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 }
 
 // One loop, so that no target can be forgotten.
-for target in package.targets where target.type != .system && !["CSystem", "CSandbox"].contains(target.name) {
+for target in package.targets
+where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contains(target.name) {
     // Applications: warnings are errors, otherwise the settings of a new Xcode project.
     if target.name.hasPrefix("KollusClient") || target.name == "kollus-guide" {
         target.swiftSettings = [
