@@ -167,7 +167,8 @@ package struct LivePlayerMachine: Hashable, Sendable {
         if let end = name.firstIndex(of: "(") { name = String(name[..<end]) }
         let isTooEarly = phase == .idle && !isOpening
         let text = isTooEarly ? "needs a player that is prepared" : "does not fit the state '\(phase.rawValue)'"
-        effects.append(.notify(.failed(LiveFailure(isTooEarly ? .notPrepared : .serverUnexpected, "'\(name)' \(text)"))))
+        effects.append(
+            .notify(.failed(LiveFailure(isTooEarly ? .notPrepared : .serverUnexpected, "'\(name)' \(text)"))))
     }
 
     private mutating func exit(_ effects: inout [Effect]) {
@@ -277,7 +278,10 @@ package struct LivePlayerMachine: Hashable, Sendable {
 
     /// From now on media has to be there within ten seconds, unless the room is known to be interrupted.
     private mutating func watch(_ now: BootInstant, _ effects: inout [Effect]) {
-        guard state != .inactive, state != .scheduled else { return due = nil }
+        guard state != .inactive, state != .scheduled else {
+            due = nil
+            return
+        }
         let end = now + Self.patience
         due = end
         effects.append(.wait(until: end))

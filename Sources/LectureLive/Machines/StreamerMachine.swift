@@ -216,7 +216,11 @@ package struct StreamerMachine: Hashable, Sendable {
         case (.exit(let id), .entered), (.exit(let id), .stopped):
             guard let room, id == nil || id == room.id else { return refuse(command, &effects) }
             ending.attempt = 0
-            if ending.hasLeft { call(.end, .endRoom(room.id), &effects) } else { call(.leave, .leave(room.id), &effects) }
+            if ending.hasLeft {
+                call(.end, .endRoom(room.id), &effects)
+            } else {
+                call(.leave, .leave(room.id), &effects)
+            }
         case (.exit(let id), .prepared):
             guard let id else { return close(&effects) }
             ending.attempt = 0

@@ -189,7 +189,9 @@ struct ChatFeedTests {
                 now = max(now, until)
                 run(feed.timePassed(now: now))
             case .readHistory(let after):
-                if Bool.random(using: &random) { run(feed.readFailed(now: now, random: random.next())) } else {
+                if Bool.random(using: &random) {
+                    run(feed.readFailed(now: now, random: random.next()))
+                } else {
                     let page = Array((after + 1..<max(sent, after) + 1).prefix(10))
                     run(feed.read(Self.messages(page), isEnd: page.count < 10))
                 }

@@ -10,10 +10,12 @@ struct LinkTests {
         FeedSample(queue: .milliseconds(milliseconds), sentBits: kilobits * 1000)
     }
 
-    @Test(arguments: [
-        (0, .normal), (249, .normal), (250, .alert1), (699, .alert1), (700, .alert2), (1999, .alert2), (2000, .alert3),
-        (60_000, .alert3),
-    ] as [(Int, AlarmMachine.Level)])
+    @Test(
+        arguments: [
+            (0, .normal), (249, .normal), (250, .alert1), (699, .alert1), (700, .alert2), (1999, .alert2),
+            (2000, .alert3),
+            (60_000, .alert3),
+        ] as [(Int, AlarmMachine.Level)])
     func `the level of a queue`(milliseconds: Int, level: AlarmMachine.Level) {
         #expect(AlarmMachine.level(of: .milliseconds(milliseconds)) == level)
         var machine = AlarmMachine()
@@ -21,16 +23,17 @@ struct LinkTests {
         #expect(machine.level == level)
     }
 
-    @Test(arguments: [
-        // Up at once, also over several levels; down after three better samples, to the worst of them.
-        ([0, 5000, 0, 0, 0], [nil, .alert3, nil, nil, .normal]),
-        ([5000, 0, 800, 0, 0, 0, 0], [.alert3, nil, nil, .alert2, nil, nil, .normal]),
-        ([800, 300, 0, 900, 0, 0, 0], [.alert2, nil, nil, nil, nil, nil, .normal]),
-        ([300, 800, 2500], [.alert1, .alert2, .alert3]),
-        // Steady growth: at least the first level, and only from 200 ms on.
-        ([50, 100, 150, 200], [nil, nil, nil, .alert1]), ([10, 50, 100, 199], [nil, nil, nil, nil]),
-        ([50, 100, 100, 200, 220], [nil, nil, nil, nil, nil]), ([100, 240, 230, 245], [nil, nil, nil, nil]),
-    ] as [([Int], [AlarmMachine.Level?])])
+    @Test(
+        arguments: [
+            // Up at once, also over several levels; down after three better samples, to the worst of them.
+            ([0, 5000, 0, 0, 0], [nil, .alert3, nil, nil, .normal]),
+            ([5000, 0, 800, 0, 0, 0, 0], [.alert3, nil, nil, .alert2, nil, nil, .normal]),
+            ([800, 300, 0, 900, 0, 0, 0], [.alert2, nil, nil, nil, nil, nil, .normal]),
+            ([300, 800, 2500], [.alert1, .alert2, .alert3]),
+            // Steady growth: at least the first level, and only from 200 ms on.
+            ([50, 100, 150, 200], [nil, nil, nil, .alert1]), ([10, 50, 100, 199], [nil, nil, nil, nil]),
+            ([50, 100, 100, 200, 220], [nil, nil, nil, nil, nil]), ([100, 240, 230, 245], [nil, nil, nil, nil]),
+        ] as [([Int], [AlarmMachine.Level?])])
     func `a sequence of queues`(queues: [Int], levels: [AlarmMachine.Level?]) {
         var machine = AlarmMachine()
         #expect(queues.map { machine.take(Self.sample($0)) } == levels)

@@ -65,7 +65,8 @@ struct LivePlayerMachineTests {
     private static let events: [(String, Event)] =
         [
             ("prepare", .command(.prepare(url: "u2"))), ("enter", .command(.enter)), ("start", .command(.start)),
-            ("stop", .command(.stop)), ("exit", .command(.exit)), ("joined", .joined), ("channelOpened", .channelOpened),
+            ("stop", .command(.stop)), ("exit", .command(.exit)), ("joined", .joined),
+            ("channelOpened", .channelOpened),
             ("room", room(.live, "u1")), ("room elsewhere", room(.live, "u2")), ("ended room", room(.ended, nil)),
             ("left", .left), ("LIVE", change(.live)), ("LIVE elsewhere", change(.live, "u2")),
             ("INACTIVE", change(.inactive)), ("ENDED", change(.ended)), ("other room", change(.ended, room: 8)),
@@ -92,7 +93,8 @@ struct LivePlayerMachineTests {
         #expect(run.send([Self.room(.live, "u1")]) == ["*active"])
         #expect(run.send([.picturePlays, .picturePlays]) == ["*started"])
         #expect(run.send([.pictureStalled, .picturePlays]) == ["*paused", "wait 10000", "*started"])
-        #expect(run.send([.command(.stop), .command(.exit)]) == ["closePicture", "*stopped", "closeEvents", "leave 7"])
+        #expect(
+            run.send([.command(.stop), .command(.exit)]) == ["closePicture", "*stopped", "closeEvents", "leave 7"])
         #expect(run.send([.left]) == ["*closed"])
     }
 
@@ -103,7 +105,8 @@ struct LivePlayerMachineTests {
             run.milliseconds += 9_999
             #expect(run.send([.time]) == ["wait \(run.milliseconds + 1)"])
             run.milliseconds += 1
-            #expect(run.send([.time]) == ["*90203", "open u1", "wait \(run.milliseconds + 10_000)"], "attempt \(attempt)")
+            #expect(
+                run.send([.time]) == ["*90203", "open u1", "wait \(run.milliseconds + 10_000)"], "attempt \(attempt)")
             #expect(run.send([.pictureReady]) == ["playPicture"])
         }
         var other = run
@@ -126,6 +129,9 @@ struct LivePlayerMachineTests {
         #expect(run.send([.pictureReady, .picturePlays]) == ["playPicture", "*started"])
         #expect(run.send([Self.change(.live, "u2"), Self.change(.live, nil), Self.change(.live, "")]) == [])
         #expect(run.send([Self.change(.ended)]) == ["*inactive", "closePicture", "*completed"])
-        #expect(run.send([.command(.exit), .failed(.leave, Self.failure)]) == ["closeEvents", "leave 7", "*80400", "*closed"])
+        #expect(
+            run.send([.command(.exit), .failed(.leave, Self.failure)]) == [
+                "closeEvents", "leave 7", "*80400", "*closed",
+            ])
     }
 }

@@ -190,7 +190,8 @@ struct StreamerMachineTests {
         #expect(run.send([.failed(.end, Self.early), .room(Self.room(.live))]) == ["get 7", "*80409"])
         #expect(run.machine.phase == .stopped)
         // It goes on where it was: the room is not left twice.
-        #expect(run.send([.command(.exit(roomID: nil)), .roomEnded]) == ["end 7", "closeEvents", "closeSource", "*closed"])
+        #expect(
+            run.send([.command(.exit(roomID: nil)), .roomEnded]) == ["end 7", "closeEvents", "closeSource", "*closed"])
         // A lost answer: the room says that it has come true.
         run = last
         #expect(
@@ -213,11 +214,14 @@ struct StreamerMachineTests {
         #expect(run.send([.command(.retry)]) == ["startRoom 7"])
         #expect(run.send([.failed(.startRoom, Self.failure), Self.change(.scheduled, .active)]).last == "startRoom 7")
         #expect(run.send([.roomStarted, Self.change(.live, .live), Self.change(.live)]) == ["*active"])
-        #expect(run.send([Self.change(.inactive, .liveWithoutFeed), Self.change(.live, .live)]) == ["*inactive", "*active"])
+        #expect(
+            run.send([Self.change(.inactive, .liveWithoutFeed), Self.change(.live, .live)]) == ["*inactive", "*active"])
         #expect(run.send([Self.change(.ended)]).suffix(2) == ["closeSource", "*terminated"])
         // A room that another program made is started only on request.
         for starts in [false, true] {
-            let enter: [Event] = [.command(.enter(roomID: 7, startsRoom: starts)), .room(Self.room(.scheduled)), .joined]
+            let enter: [Event] = [
+                .command(.enter(roomID: 7, startsRoom: starts)), .room(Self.room(.scheduled)), .joined,
+            ]
             run = Run(machine: Self.after(Self.prepared + enter + [.channelOpened, .command(.start), .feedConnected]))
             #expect(run.send([Self.change(.scheduled, .active)]) == (starts ? ["startRoom 7"] : []))
         }
@@ -247,7 +251,9 @@ struct StreamerMachineTests {
         #expect(address.url == "rtmp://127.0.0.1/live/s3cret?mode=\(mode.rawValue)")
         var dumped = ""
         dump(StreamerMachine.Effect.connectFeed(address), to: &dumped)
-        for text in ["\(address)", "\(StreamerMachine.Effect.connectFeed(address))", String(reflecting: address), dumped] {
+        for text in [
+            "\(address)", "\(StreamerMachine.Effect.connectFeed(address))", String(reflecting: address), dumped,
+        ] {
             #expect(!text.contains("s3cret"))
         }
     }
