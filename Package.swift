@@ -205,14 +205,13 @@ let package = Package(
         // The façade, and an application as in the vendor's tutorial, in either language mode.
         .target(
             name: "LiveTestSupport",
-            dependencies: ["LectureLive", "LectureFormats", "LectureModel", "LectureTestSupport"],
+            dependencies: ["FlipFlopLiteSDK", "LectureLive", "LectureFormats", "LectureModel", "LectureTestSupport"],
             path: "Tests/LiveTestSupport"),
         .testTarget(
             name: "FlipFlopLiteSDKTests",
             dependencies: [
                 "FlipFlopLiteSDK", "LectureLive", "LectureLiveClient", "LectureFiles", "LectureModel",
-                "LiveTestSupport",
-                "LectureTestSupport",
+                "LiveTestSupport", "LectureTestSupport",
             ]),
         .testTarget(
             name: "FlipFlopClientSwift5Tests", dependencies: ["FlipFlopLiteSDK", "LiveTestSupport"]),

@@ -94,7 +94,8 @@ private struct FeedRun: Sendable {
         var (wasOpen, attempts): (Bool, Int) = (false, 0)
         // All that waits or reads ends with this task.
         await withDiscardingTaskGroup { group in
-            var current = connect(feed.start)
+            var current: TransferID?
+            for output in feed.begin() { current = carryOut(output, &group) ?? current }
             for await input in inbox.inputs {
                 let now = time.clock.boot()
                 var outputs: [ChatFeed.Output] = []
@@ -127,7 +128,7 @@ private struct FeedRun: Sendable {
                 }
                 for output in outputs { current = carryOut(output, &group) ?? current }
             }
-            client.transport.cancel(current)
+            if let current { client.transport.cancel(current) }
             group.cancelAll()
         }
     }

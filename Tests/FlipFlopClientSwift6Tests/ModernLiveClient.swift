@@ -16,6 +16,10 @@ final class LiveScreen: @MainActor FFLStreamerDelegate {
         streamer.delegate = self
     }
 
+    func fflStreamer(_ streamer: FFLStreamer, didUpdate broadcastState: BroadcastState) {
+        journal.record("\(broadcastState)")
+    }
+
     func fflStreamer(_ streamer: FFLStreamer, didUpdate streamerState: StreamerState) {
         states.append(streamerState)
         journal.record("\(streamerState)")
@@ -35,7 +39,7 @@ struct ModernLiveClientTests {
         screen.streamer.prepare()
         screen.streamer.enter()
         screen.streamer.start()
-        try await journal.wait(for: "started")
+        try await journal.wait(for: "active")
         screen.streamer.exit()
         try await journal.wait(for: "closed")
         #expect(screen.states == [.prepared, .started, .stopped, .closed])

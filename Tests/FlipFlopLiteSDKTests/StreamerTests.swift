@@ -250,7 +250,6 @@ struct StreamerTests {
         // A delegate that is gone is called no more.
         delegate = nil
         #expect(streamer.delegate == nil)
-        streamer.enter()
         streamer.exit()
         try await calls.wait(for: "close")
         #expect(journal.lines == ["prepared"])

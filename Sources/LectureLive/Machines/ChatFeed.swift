@@ -11,8 +11,8 @@ package import LectureModel
 ///             history after the last one, page by page ──▶ messages in order; what the server no longer has is skipped
 /// ```
 ///
-/// The first opening reads the newest message of the history, so that messages count from there even if the stream is
-/// lost before one has come.
+/// Without a message to begin after, the newest one is read before the first connection, which then goes on after it:
+/// so messages count from a known place even if the stream is lost before one has come.
 package struct ChatFeed: Hashable, Sendable {
     /// What has to be done.
     package enum Output: Hashable, Sendable {
@@ -64,8 +64,12 @@ package struct ChatFeed: Hashable, Sendable {
         (self.lastID, self.backoff) = (lastID, backoff)
     }
 
-    /// The connection to begin with.
-    package var start: Output { .connect(lastEventID: lastID.map(String.init)) }
+    /// Begins.
+    ///
+    /// - Returns: what has to be done.
+    package mutating func begin() -> [Output] { lastID == nil ? ask(.readNewest) : [connection] }
+
+    private var connection: Output { .connect(lastEventID: lastID.map(String.init)) }
 
     // MARK: The stream
 
@@ -75,8 +79,7 @@ package struct ChatFeed: Hashable, Sendable {
     /// - Returns: what has to be done.
     package mutating func opened(now: BootInstant) -> [Output] {
         defer { (isOpen, wasOpen, openedAt) = (true, true, now) }
-        if lastID == nil { return ask(.readNewest) }
-        return wasOpen ? readAgain() : []
+        return wasOpen && lastID != nil ? readAgain() : []
     }
 
     /// The server wants so long a wait between connections (`retry`).
@@ -108,7 +111,7 @@ package struct ChatFeed: Hashable, Sendable {
         guard let due else { return [] }
         guard now >= due else { return [.wait(until: due)] }
         self.due = nil
-        var outputs: [Output] = isOpen ? [] : [start]
+        var outputs: [Output] = isOpen ? [] : [connection]
         if needsReading, !isReading { outputs += readAgain() }
         return outputs
     }
@@ -119,11 +122,9 @@ package struct ChatFeed: Hashable, Sendable {
     /// - Returns: what has to be done.
     package mutating func received(_ message: LiveMessage) -> [Output] {
         failures = 0
-        guard let lastID else {
-            // The newest one is being read: until it is known what comes waits.
-            add(message)
-            return isReading ? [] : begin(after: pending.keys.min().map { $0 - 1 } ?? 0)
-        }
+        // The newest one could not be read: messages count from the first that comes.
+        let lastID = lastID ?? max(message.id, 1) - 1
+        self.lastID = lastID
         if message.id <= lastID { return [] }
         add(message)
         return advance()
@@ -145,9 +146,8 @@ package struct ChatFeed: Hashable, Sendable {
     package mutating func read(_ messages: [LiveMessage], isEnd: Bool) -> [Output] {
         (isReading, needsReading) = (false, false)
         guard let last = lastID else {
-            readsAgain = false
-            let newest = messages.map(\.id).max() ?? 0
-            return begin(after: min(newest, pending.keys.min().map { $0 - 1 } ?? newest))
+            lastID = messages.map(\.id).max() ?? 0
+            return [connection]
         }
         let fresh = messages.filter { $0.id > last }
         for message in fresh { pending[message.id] = message }
@@ -173,20 +173,12 @@ package struct ChatFeed: Hashable, Sendable {
     /// - Returns: what has to be done.
     package mutating func readFailed(now: BootInstant, random: UInt64) -> [Output] {
         isReading = false
-        guard lastID != nil else {
-            // Without it messages count from the first that came, or the next that comes.
-            return pending.keys.min().map { begin(after: $0 - 1) } ?? []
-        }
+        if lastID == nil { return [connection] }
         needsReading = true
         if due != nil { return [] }
         failures += 1
         due = now + backoff.delay(failures: failures, random: random)
         return due.map { [.wait(until: $0)] } ?? []
-    }
-
-    private mutating func begin(after id: UInt64) -> [Output] {
-        lastID = id
-        return advance()
     }
 
     private mutating func readAgain() -> [Output] { ask(.readHistory(after: lastID ?? 0)) }

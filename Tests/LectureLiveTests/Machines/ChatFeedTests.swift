@@ -33,7 +33,8 @@ struct ChatFeedTests {
 
     @Test func `messages in order are delivered as they come, doubles are dropped`() {
         var feed = Self.open(after: 4)
-        #expect(feed.start == .connect(lastEventID: "4"))
+        var other = feed
+        #expect(other.begin() == [.connect(lastEventID: "4")])
         let log = [5, 5, 6, 4, 1, 0, 7].map { Self.text(feed.received(Self.message($0))) }
         #expect(log == [["5"], [], ["6"], [], [], [], ["7"]] && feed.lastID == 7)
     }
@@ -66,30 +67,23 @@ struct ChatFeedTests {
         #expect(feed.lastID == 250)
     }
 
-    @Test func `without a place to begin the newest message is it`() {
-        var feed = ChatFeed()
-        #expect(feed.start == .connect(lastEventID: nil))
-        #expect(Self.text(feed.opened(now: Self.now)) == ["newest"])
-        #expect(Self.text(feed.received(Self.message(41))) == [])
-        var other = feed
-        #expect(Self.text(feed.read(Self.messages([40]), isEnd: false)) == ["41"])
-        // The answer is newer than what has come, or older than it, or there is none.
-        #expect(Self.text(other.read(Self.messages([43]), isEnd: false)) == ["41"])
-        for (newest, log) in [([], ["1"]), ([7], ["read 7"])] as [([UInt64], [String])] {
-            feed = ChatFeed()
-            _ = feed.opened(now: Self.now)
-            #expect(Self.text(feed.read(Self.messages(newest), isEnd: true)) == [])
-            #expect(Self.text(feed.received(Self.message(newest.first.map { $0 + 2 } ?? 1))) == log)
+    @Test func `without a place to begin the newest message is it, before the first connection`() {
+        for (newest, id) in [([], "0"), ([40], "40"), ([7, 9, 8], "9")] as [([UInt64], String)] {
+            var feed = ChatFeed()
+            #expect(Self.text(feed.begin()) == ["newest"])
+            #expect(Self.text(feed.read(Self.messages(newest), isEnd: true)) == ["connect \(id)"])
+            #expect(feed.opened(now: Self.now) == [])
+            let next = (newest.max() ?? 0) + 1
+            #expect(Self.text(feed.received(Self.message(next))) == ["\(next)"])
         }
         // It cannot be read: what comes first is the beginning.
-        for isEarly in [true, false] {
-            feed = ChatFeed()
-            _ = feed.opened(now: Self.now)
-            var log = isEarly ? feed.received(Self.message(9)) : []
-            log += feed.readFailed(now: Self.now, random: 0)
-            if !isEarly { log += feed.received(Self.message(9)) }
-            #expect(Self.text(log) == ["9"] && feed.lastID == 9)
-        }
+        var feed = ChatFeed()
+        _ = feed.begin()
+        #expect(Self.text(feed.readFailed(now: Self.now, random: 0)) == ["connect -"])
+        #expect(feed.opened(now: Self.now) == [])
+        #expect(Self.text(feed.received(Self.message(9))) == ["9"] && feed.lastID == 9)
+        #expect(Self.text(feed.lost(now: Self.now, random: 0)) == ["wait 0"])
+        #expect(Self.text(feed.timePassed(now: Self.now)) == ["connect 9"])
     }
 
     @Test func `connections are repeated with growing waits, and the history is read after each`() {
@@ -154,7 +148,7 @@ struct ChatFeedTests {
         var random = SeededGenerator(seed: seed)
         var feed = ChatFeed(after: 0)
         var (sent, delivered, now): (UInt64, [UInt64], BootInstant) = (0, [], Self.now)
-        var (isOpen, work): (Bool, [ChatFeed.Output]) = (false, [feed.start])
+        var (isOpen, work): (Bool, [ChatFeed.Output]) = (false, feed.begin())
         func run(_ outputs: [ChatFeed.Output]) {
             for output in outputs {
                 if case .deliver(let messages) = output { delivered += messages.map(\.id) } else { work.append(output) }
