@@ -32,8 +32,7 @@ final class ReportService: LoopService, @unchecked Sendable {
     private let exchanges: ExchangePerformer
     private let host: EngineHost
     private var stopWaiters = StopWaiters()
-    private var lastOrder = 0
-    private var waiters: [Int: Waiter<ReportSendResult>] = [:]
+    private var waiters = OrderWaiters<ReportSendResult>()
 
     /// Adds the machine to the loop.
     ///
@@ -77,7 +76,7 @@ final class ReportService: LoopService, @unchecked Sendable {
         case .event(.reportExchange(let exchange)): host.hub.send(.reportExchange(exchange), isCostly: true)
         case .event(let event): host.hub.send(event)
         case .delivered(let count): host.session.observation?.delivered(count)
-        case .ended(let order, let result): waiters.removeValue(forKey: order)?.answer(result)
+        case .ended(let order, let result): waiters.answer(order, result)
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
@@ -87,10 +86,7 @@ final class ReportService: LoopService, @unchecked Sendable {
     /// call continues.
     private func reportFailure(_ error: LectureError) {
         host.hub.send(.trouble(error))
-        guard runner.isFailingRepeatedly else { return }
-        let left = waiters
-        waiters = [:]
-        for waiter in left.values { waiter.fail(error) }
+        if runner.isFailingRepeatedly { waiters.failAll(error) }
     }
 
     // MARK: Sending
@@ -108,15 +104,13 @@ final class ReportService: LoopService, @unchecked Sendable {
     /// Sends what is due.
     func send(_ order: SendOrder, _ waiter: Waiter<ReportSendResult>) {
         guard !stopWaiters.isStopped else { return waiter.fail(LectureError(.closing)) }
-        lastOrder += 1
         var order = order
-        order.id = lastOrder
-        waiters[order.id] = waiter
+        order.id = waiters.add(waiter)
         runner.inbox.post(.send(order))
     }
 
     /// The caller stops waiting; what is due is still sent.
-    func forget(_ waiter: Waiter<ReportSendResult>) { waiters = waiters.filter { $0.value !== waiter } }
+    func forget(_ waiter: Waiter<ReportSendResult>) { waiters.forget(waiter) }
 
     /// SHA-256 for names in xAPI. Without memory for a hash there is no usable name: two reports with the same one
     /// would be taken for one.
@@ -136,8 +130,7 @@ final class ReportService: LoopService, @unchecked Sendable {
     private func finishStop() {
         guard stopWaiters.stopped() else { return }
         // The machine has ended all orders that it knew.
-        for waiter in waiters.values { waiter.answer(ReportSendResult()) }
-        waiters = [:]
+        waiters.answerAll(ReportSendResult())
         stopWaiters.resume()
     }
 }

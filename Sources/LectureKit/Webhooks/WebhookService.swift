@@ -37,8 +37,7 @@ final class WebhookService: LoopService, @unchecked Sendable {
     private let exchanges: ExchangePerformer
     private let host: EngineHost
     private var stopWaiters = StopWaiters()
-    private var lastOrder = 0
-    private var waiters: [Int: Waiter<WebhookResult>] = [:]
+    private var waiters = OrderWaiters<WebhookResult>()
 
     /// Adds the machine to the loop.
     ///
@@ -69,7 +68,7 @@ final class WebhookService: LoopService, @unchecked Sendable {
 
     private func notify(_ notice: WebhookNotice) {
         switch notice {
-        case .ended(let order, let result): waiters.removeValue(forKey: order)?.answer(result)
+        case .ended(let order, let result): waiters.answer(order, result)
         case .failure(let error): reportFailure(error)
         case .stopped: finishStop()
         }
@@ -78,10 +77,7 @@ final class WebhookService: LoopService, @unchecked Sendable {
     /// Reports a store that cannot be written for several steps to waiting callers.
     private func reportFailure(_ error: LectureError) {
         host.hub.send(.trouble(error))
-        guard runner.isFailingRepeatedly else { return }
-        let left = waiters
-        waiters = [:]
-        for waiter in left.values { waiter.fail(error) }
+        if runner.isFailingRepeatedly { waiters.failAll(error) }
     }
 
     // MARK: Sending
@@ -89,15 +85,13 @@ final class WebhookService: LoopService, @unchecked Sendable {
     /// Sends what waits.
     func send(_ order: WebhookOrder, _ waiter: Waiter<WebhookResult>) {
         guard !stopWaiters.isStopped else { return waiter.fail(LectureError(.closing)) }
-        lastOrder += 1
         var order = order
-        order.id = lastOrder
-        waiters[order.id] = waiter
+        order.id = waiters.add(waiter)
         runner.inbox.post(.send(order))
     }
 
     /// The caller stops waiting; what waits is still sent.
-    func forget(_ waiter: Waiter<WebhookResult>) { waiters = waiters.filter { $0.value !== waiter } }
+    func forget(_ waiter: Waiter<WebhookResult>) { waiters.forget(waiter) }
 
     // MARK: Stopping
 
@@ -108,8 +102,7 @@ final class WebhookService: LoopService, @unchecked Sendable {
 
     private func finishStop() {
         guard stopWaiters.stopped() else { return }
-        for waiter in waiters.values { waiter.answer(WebhookResult()) }
-        waiters = [:]
+        waiters.answerAll(WebhookResult())
         stopWaiters.resume()
     }
 }
