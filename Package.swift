@@ -194,7 +194,9 @@ let package = Package(
         .executableTarget(
             name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
             path: "Tools/lecture-simulate"),
-        .testTarget(name: "LectureLiveTests", dependencies: ["LectureLive", "LectureFormats", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureLiveTests",
+            dependencies: ["LectureLive", "LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureLiveClientTests",
             dependencies: [

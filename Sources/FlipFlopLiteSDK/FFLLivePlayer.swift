@@ -189,7 +189,7 @@ actor LivePlayerRun {
         case .closeEvents: channel.close()
         case .wait(let until):
             Task { [inbox] in
-                await access.time.sleep(until - access.time.clock.boot())
+                await access.time.pause(until - access.time.clock.boot())
                 inbox.yield(.event(.time))
             }
         case .notify(let notice): notify(notice)

@@ -219,7 +219,7 @@ actor StreamerRun {
         case .closeEvents: channel.close()
         case .wait(let until):
             Task { [inbox] in
-                await access.time.sleep(until - access.time.clock.boot())
+                await access.time.pause(until - access.time.clock.boot())
                 inbox.yield(.event(.time))
             }
         case .notify(let notice): notify(notice)
@@ -351,7 +351,7 @@ actor StreamerRun {
         watch = Watch()
         ticking = Task { [inbox, time = access.time] in
             while !Task.isCancelled {
-                await time.sleep(.seconds(1))
+                await time.pause(.seconds(1))
                 if !Task.isCancelled { inbox.yield(.second) }
             }
         }

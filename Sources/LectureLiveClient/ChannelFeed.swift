@@ -140,7 +140,7 @@ private struct FeedRun: Sendable {
         case .skipped(let range): report.yield(.skipped(range))
         case .wait(let until):
             group.addTask {
-                await time.sleep(until - time.clock.boot())
+                await time.pause(until - time.clock.boot())
                 inbox.put(.time)
             }
         case .readHistory(let after):

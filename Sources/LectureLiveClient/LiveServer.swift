@@ -61,18 +61,19 @@ package struct LiveTime: Sendable {
     /// The randomness of waits.
     package let random: any RandomSource
     /// Waits; ends early when its task is cancelled.
-    package let sleep: @Sendable (Duration) async -> Void
+    package let pause: @Sendable (Duration) async -> Void
 
     /// Creates a time.
     ///
     /// - Parameters:
     ///   - clock: the clock.
     ///   - random: the randomness of waits.
-    ///   - sleep: waits; ends early when its task is cancelled.
+    ///   - pause: waits; ends early when its task is cancelled.
     package init(
         clock: any LectureClock, random: any RandomSource,
-        sleep: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
+        // proof: waits between attempts, ended with their task
+        pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
-        (self.clock, self.random, self.sleep) = (clock, random, sleep)
+        (self.clock, self.random, self.pause) = (clock, random, pause)
     }
 }

@@ -1,5 +1,5 @@
-// A screen that is written for Swift 6: a class of the main actor with an isolated conformance, and only the methods that
-// it needs.
+// A screen that is written for Swift 6: a class of the main actor with an isolated conformance, and only the methods
+// that it needs.
 import FlipFlopLiteSDK
 import LiveTestSupport
 import Testing

@@ -43,7 +43,7 @@ struct StreamerTests {
         let clock = VirtualClock()
         private let waiting = Guarded<[Waiter<Void>]>([])
 
-        func sleep(_ duration: Duration) async {
+        func pause(_ duration: Duration) async {
             guard duration == .seconds(1) else { return clock.advance(to: clock.boot() + duration) }
             let waiter = Waiter<Void>()
             waiting.withLock { $0.append(waiter) }
@@ -82,7 +82,7 @@ struct StreamerTests {
             var config = FFLConfig(serverAddr: server.address)
             if hasFeed { config.feedSource = { feed } }
             let seconds = seconds
-            config.time = LiveTime(clock: seconds.clock, random: SeededRandom(seed: 1)) { await seconds.sleep($0) }
+            config.time = LiveTime(clock: seconds.clock, random: SeededRandom(seed: 1)) { await seconds.pause($0) }
             FlipFlopLite.initialize(config: config)
             streamer = FlipFlopLite.getStreamer(accessToken: token)
             reports = LiveJournal()

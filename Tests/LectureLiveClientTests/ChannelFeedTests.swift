@@ -155,9 +155,10 @@ struct ChannelFeedTests {
 
     @Test func `events that are none are skipped, and one above a mebibyte comes from the history`() async throws {
         let large = String(repeating: "x", count: 1 << 20)
+        let other = LiveMessage(id: 9, channelID: 1, sentAt: Timestamp(milliseconds: 0), origin: .app)
         let junk = [
             "data: {\n\n", "data: []\n\n", "data: {\"messageId\":1}\n\n", "event: ping\ndata: 1\n\n", "retry: 10\n\n",
-            "data: \(JSONWriter.object { LiveMessage(id: 9, channelID: 1, sentAt: Timestamp(milliseconds: 0), origin: .app).write(&$0) })\n\n",
+            "data: \(JSONWriter.object { other.write(&$0) })\n\n",
         ]
         let server = try MemberServer { request in
             guard request.name == "GET event-sources", request.number == 1 else { return nil }

@@ -31,6 +31,7 @@ public final class LiveJournal: Sendable {
     /// - Parameters:
     ///   - line: the line.
     ///   - count: how often.
+    /// - Throws: when the test was cancelled.
     public func wait(for line: String, count: Int = 1) async throws {
         let waiter = Waiter<Void>()
         state.withLock { state in

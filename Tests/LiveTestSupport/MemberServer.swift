@@ -5,8 +5,8 @@ import LectureTestSupport
 
 /// A server with the member API on 127.0.0.1, for one member with one room: real HTTP, in the memory of the test.
 ///
-/// It keeps the rules that a client meets: a room starts with an active key, ends without a feed, changes are messages of
-/// its channel, the event stream goes on after `Last-Event-ID`. What it does wrong is decided by the test.
+/// It keeps the rules that a client meets: a room starts with an active key, ends without a feed, changes are messages
+/// of its channel, the event stream goes on after `Last-Event-ID`. What it does wrong is decided by the test.
 public final class MemberServer: Sendable {
     /// A request.
     public struct Request: Sendable {
@@ -253,7 +253,8 @@ public final class MemberServer: Sendable {
 
     private func respond(_ peer: Peer, _ status: Int, _ text: String) -> Bool {
         peer.send(
-            "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
+            "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)"
         )
     }
 

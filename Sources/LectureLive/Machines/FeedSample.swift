@@ -56,6 +56,7 @@ package struct AlarmMachine: Hashable, Sendable {
     package enum Level: Int, Hashable, Sendable, Comparable, CaseIterable {
         case normal, alert1, alert2, alert3
 
+        /// The better one is smaller.
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -114,8 +115,8 @@ package struct AlarmMachine: Hashable, Sendable {
 
 /// The video bitrate that a link can carry, decided once a second.
 ///
-/// Where the queue grows steadily, or jumps to 700 ms, the bitrate goes down to 85 % of what was sent beside the sound,
-/// to a tenth of the highest at least. After four calm seconds (a queue below 100 ms) it goes up by a tenth of the
+/// Where the queue grows steadily, or jumps to 700 ms, the bitrate goes down to 85 % of what was sent beside the sound, at
+/// least to a tenth of the highest. After four calm seconds (a queue below 100 ms) it goes up by a tenth of the
 /// highest. A queue above 1.5 s drains too slowly: it is dropped up to the next key frame, also where the bitrate stays.
 ///
 /// ```
@@ -171,7 +172,7 @@ package struct BitrateMachine: Hashable, Sendable {
         var effects: [Effect] = []
         if isTooMuch {
             calmSeconds = 0
-            // In whole numbers, so that no rounding differs; a rate that was sent is far below the overflow of 85 times.
+            // In whole numbers, so that no rounding differs.
             let usable = max(sample.sentBits - audio, 0) / 100 * 85
             if isAdaptive, usable < current { effects = change(to: usable) }
         } else if sample.queue < .milliseconds(100) {

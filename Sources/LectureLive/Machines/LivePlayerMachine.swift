@@ -4,8 +4,8 @@ package import LectureFormats
 ///
 /// ```
 /// idle ──prepare, media is there──▶ prepared ──start──▶ started ⇄ paused (no media)
-///                                      ▲                   │         │ 10 s while LIVE: 90203, open again; 3 times, then
-///                                      │                  stop       ▼ 80106 and
+///                                      ▲                   │         │ 10 s, LIVE: 90203, open again; 3 times, then
+///                                      │                  stop       ▼ then 80106 and
 ///                                   (start)◀────────────────────── stopped
 /// ENDED: completed      exit, in any state: closed
 /// ```

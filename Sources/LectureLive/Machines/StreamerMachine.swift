@@ -323,7 +323,7 @@ package struct StreamerMachine: Hashable, Sendable {
         if room.state.isFinal { return close(&effects) }
         let failure = ending.failure ?? LiveFailure(.roomEnd, "the room was not ended")
         guard failure.isTooEarly, ending.attempt < Self.endDelays.count else {
-            return giveUp(.end, failure.during(.roomEnd), &effects)
+            return abandon(.end, failure.during(.roomEnd), &effects)
         }
         let due = now + Self.endDelays[ending.attempt]
         ending.attempt += 1
@@ -349,8 +349,8 @@ package struct StreamerMachine: Hashable, Sendable {
             ending.failure = failure
             call(.endCheck, .getRoom(endedRoomID), &effects)
         case .endCheck where self.step == .endCheck:
-            giveUp(.end, (ending.failure ?? failure).during(.roomEnd), &effects)
-        case self.step: giveUp(step, failure, &effects)
+            abandon(.end, (ending.failure ?? failure).during(.roomEnd), &effects)
+        case self.step: abandon(step, failure, &effects)
         default: break
         }
     }
@@ -365,7 +365,7 @@ package struct StreamerMachine: Hashable, Sendable {
         if case .exit(let id?) = current { id } else { room?.id ?? 0 }
     }
 
-    private mutating func giveUp(_ step: Step, _ failure: LiveFailure, _ effects: inout [Effect]) {
+    private mutating func abandon(_ step: Step, _ failure: LiveFailure, _ effects: inout [Effect]) {
         self.step = nil
         if step != .leave, step != .end { drop() }
         current = nil

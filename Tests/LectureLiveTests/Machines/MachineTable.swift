@@ -24,6 +24,7 @@ struct MachineTable: Sendable {
     ///   - situations: by name.
     ///   - events: by name.
     ///   - step: what an event does: the effects and the state after, as text; nil when it does nothing at all.
+    ///   - sourceLocation: of the test.
     func check<Machine, Event>(
         _ situations: [(String, Machine)], _ events: [(String, Event)], _ step: (Machine, Event) -> (String, String)?,
         sourceLocation: SourceLocation = #_sourceLocation
