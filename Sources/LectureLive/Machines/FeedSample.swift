@@ -115,9 +115,10 @@ package struct AlarmMachine: Hashable, Sendable {
 
 /// The video bitrate that a link can carry, decided once a second.
 ///
-/// Where the queue grows steadily, or jumps to 700 ms, the bitrate goes down to 85 % of what was sent beside the sound, at
-/// least to a tenth of the highest. After four calm seconds (a queue below 100 ms) it goes up by a tenth of the
-/// highest. A queue above 1.5 s drains too slowly: it is dropped up to the next key frame, also where the bitrate stays.
+/// Where the queue grows steadily, or jumps to 700 ms, the bitrate goes down to 85 % of what was sent beside the
+/// sound, at least to a tenth of the highest. After four calm seconds (a queue below 100 ms) it goes up by a tenth of
+/// the highest. A queue above 1.5 s drains too slowly: it is dropped up to the next key frame, also where the bitrate
+/// stays.
 ///
 /// ```
 /// highest ──grows──▶ 0.85 · (sent − sound) ──4 calm s──▶ + highest/10 ──4 calm s──▶ … ──▶ highest
