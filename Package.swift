@@ -39,6 +39,7 @@ let package = Package(
         // Binaries with this product contain FFmpeg's libraries, which Debian builds under the GPL: docs/live-media.md.
         .library(name: "LectureLiveMedia", targets: ["LectureLiveMedia"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
+        .library(name: "FlipFlopLiteSDK", targets: ["FlipFlopLiteSDK"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
@@ -132,6 +133,15 @@ let package = Package(
         .target(
             name: "LectureLoopback",
             dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),
+        // The member API of live lectures, above the transport; and the façade for applications of FlipFlop Lite.
+        .target(
+            name: "LectureLiveClient", dependencies: ["LectureFormats", "LectureModel", "LectureLive"]),
+        .target(
+            name: "FlipFlopLiteSDK",
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
+                "LectureFiles",
+            ]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
@@ -204,7 +214,31 @@ let package = Package(
         .executableTarget(
             name: "lecture-simulate", dependencies: ["LectureSimulation", "LectureModel"],
             path: "Tools/lecture-simulate"),
-        .testTarget(name: "LectureLiveTests", dependencies: ["LectureLive", "LectureFormats", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureLiveTests",
+            dependencies: ["LectureLive", "LectureFormats", "LectureModel", "LectureTestSupport"]),
+        .testTarget(
+            name: "LectureLiveClientTests",
+            dependencies: [
+                "LectureLiveClient", "LectureTransport", "LectureLive", "LectureFormats", "LectureModel",
+                "LectureFiles",
+                "LiveTestSupport", "LectureTestSupport",
+            ]),
+        // The façade, and an application as in the vendor's tutorial, in either language mode.
+        .target(
+            name: "LiveTestSupport",
+            dependencies: ["FlipFlopLiteSDK", "LectureLive", "LectureFormats", "LectureModel", "LectureTestSupport"],
+            path: "Tests/LiveTestSupport"),
+        .testTarget(
+            name: "FlipFlopLiteSDKTests",
+            dependencies: [
+                "FlipFlopLiteSDK", "LectureLive", "LectureLiveClient", "LectureFiles", "LectureModel",
+                "LiveTestSupport", "LectureTestSupport",
+            ]),
+        .testTarget(
+            name: "FlipFlopClientSwift5Tests", dependencies: ["FlipFlopLiteSDK", "LiveTestSupport"]),
+        .testTarget(
+            name: "FlipFlopClientSwift6Tests", dependencies: ["FlipFlopLiteSDK", "LiveTestSupport"]),
         .testTarget(name: "LectureFormatsTests", dependencies: ["LectureFormats", "LectureTestSupport"]),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
@@ -380,7 +414,8 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 for target in package.targets
 where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contains(target.name) {
     // Applications: warnings are errors, otherwise the settings of a new Xcode project.
-    if target.name.hasPrefix("KollusClient") || target.name == "kollus-guide" {
+    if target.name.hasPrefix("KollusClient") || target.name.hasPrefix("FlipFlopClient") || target.name == "kollus-guide"
+    {
         target.swiftSettings = [
             .swiftLanguageMode(target.name.contains("Swift6") ? .v6 : .v5), .treatAllWarnings(as: .error),
         ]

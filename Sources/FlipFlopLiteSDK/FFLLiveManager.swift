@@ -1,0 +1,130 @@
+public import Foundation
+import LectureModel
+
+/// Changes a broadcast while it runs. What is set before there is a feed has no effect.
+public final class FFLLiveManager: Sendable {
+    private struct State {
+        var feed: (any FeedSource)?
+        var camera = FFStreamerConfig.CameraPosition.front
+        var isMirrored = false
+        var zoom = 1.0
+        var isAudioMuted = false
+        var isVideoMuted = false
+        var bitrate = 0
+    }
+
+    private let state = Guarded(State())
+    private let inbox: AsyncStream<StreamerRun.Input>.Continuation
+    private let courier: Courier
+
+    init(_ inbox: AsyncStream<StreamerRun.Input>.Continuation, _ courier: Courier) {
+        (self.inbox, self.courier) = (inbox, courier)
+    }
+
+    /// The feed.
+    var feed: (any FeedSource)? {
+        get { state.withLock { $0.feed } }
+        set { state.withLock { $0.feed = newValue } }
+    }
+
+    /// What a feed begins with.
+    func setFirst(_ bitrate: Int, _ camera: FFStreamerConfig.CameraPosition) {
+        state.withLock { ($0.bitrate, $0.camera) = (bitrate, camera) }
+    }
+
+    /// The bitrate follows the link.
+    func bitrateChanged(_ bitrate: Int) { state.withLock { $0.bitrate = bitrate } }
+
+    /// Changes something and the feed with it.
+    private func change(_ body: (inout State, any FeedSource) -> Void) {
+        state.withLock { state in
+            if let feed = state.feed { body(&state, feed) }
+        }
+    }
+
+    /// Sends the other of the two sources.
+    public func switchCamera() {
+        change { state, feed in
+            state.camera = state.camera == .front ? .back : .front
+            feed.switchCamera(to: state.camera)
+        }
+    }
+
+    /// Mirrors the picture, or no longer.
+    public func videoMirror() {
+        change { state, feed in
+            state.isMirrored.toggle()
+            feed.setMirrored(state.isMirrored)
+        }
+    }
+
+    /// Enlarges the picture; `didChangeZoom` follows.
+    ///
+    /// - Parameter factor: 1 is all of it, 8 the most.
+    public func zoom(factor: CGFloat) {
+        let bounded = min(max(factor.isFinite ? factor : 1, 1), 8)
+        change { state, feed in
+            state.zoom = Double(bounded)
+            feed.setZoom(Double(bounded))
+            courier.post { owner, delegate in
+                guard let owner = owner as? FFLStreamer, let delegate = delegate as? any FFLStreamerDelegate else {
+                    return
+                }
+                delegate.fflStreamer(owner, didChangeZoom: bounded)
+            }
+        }
+    }
+
+    /// How much the picture is enlarged, and can be.
+    ///
+    /// - Returns: the smallest, the largest and the current factor.
+    public func getCameraZoomInfo() -> (min: CGFloat, max: CGFloat, current: CGFloat) {
+        (1, 8, CGFloat(state.withLock { $0.zoom }))
+    }
+
+    /// Sends silence.
+    ///
+    /// - Parameter on: whether it does.
+    public func muteAudio(on: Bool) {
+        change { state, feed in
+            state.isAudioMuted = on
+            feed.muteAudio(on)
+        }
+    }
+
+    /// Sends black.
+    ///
+    /// - Parameter on: whether it does.
+    public func muteVideo(on: Bool) {
+        change { state, feed in
+            state.isVideoMuted = on
+            feed.muteVideo(on)
+        }
+    }
+
+    /// Whether silence is sent.
+    ///
+    /// - Returns: whether it is.
+    public func isAudioMuted() -> Bool { state.withLock { $0.isAudioMuted } }
+
+    /// Whether black is sent.
+    ///
+    /// - Returns: whether it is.
+    public func isVideoMuted() -> Bool { state.withLock { $0.isVideoMuted } }
+
+    /// Changes the bitrate of the video; `didChangeVideoBitrate` follows.
+    ///
+    /// - Parameter bitrate: in bits a second; between a tenth of the configured one and that.
+    public func setVideoBitrateOnFly(bitrate: Int) { inbox.yield(.bitrate(bitrate)) }
+
+    /// The bitrate of the video now.
+    ///
+    /// - Returns: in bits a second.
+    public func getCurrentBitrate() -> Int { state.withLock { $0.bitrate } }
+
+    /// Lets the bitrate follow the link.
+    public func enableAdaptiveBitrate() { inbox.yield(.adaptive(true)) }
+
+    /// Leaves the bitrate as it is.
+    public func disableAdaptiveBitrate() { inbox.yield(.adaptive(false)) }
+}

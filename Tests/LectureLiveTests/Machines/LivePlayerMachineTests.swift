@@ -1,0 +1,137 @@
+import LectureFormats
+import LectureLive
+import Testing
+
+/// What a viewer does: in each situation with each event, and in runs.
+struct LivePlayerMachineTests {
+    private typealias Event = LivePlayerMachine.Event
+
+    private static let failure = LiveFailure(.server, "no answer")
+    private static let now = BootInstant(nanoseconds: 0)
+
+    private static func change(_ state: VideoRoomState, _ url: String? = "u1", room: UInt64 = 7) -> Event {
+        .changed(.init(roomID: room, state: state, playURL: url))
+    }
+
+    private static func room(_ state: VideoRoomState, _ url: String?) -> Event {
+        var room = VideoRoom(id: 7, state: state, title: "", channelID: 70)
+        room.playURL = url
+        return .room(room)
+    }
+
+    private static func text(_ effect: LivePlayerMachine.Effect) -> String {
+        switch effect {
+        case .openPicture(let url): "open \(url)"
+        case .join(let id): "join \(id)"
+        case .openEvents(let id): "events \(id)"
+        case .getRoom(let id): "get \(id)"
+        case .leave(let id): "leave \(id)"
+        case .wait(let until): "wait \(until.nanoseconds / 1_000_000)"
+        case .notify(.phase(let phase)): "*\(phase)"
+        case .notify(.broadcast(let isActive)): isActive ? "*active" : "*inactive"
+        case .notify(.url(let url)): "*\(url)"
+        case .notify(.opened(let id)): "*opened \(id)"
+        case .notify(.failed(let failure)): "*\(failure.code.rawValue)"
+        default: "\(effect)"
+        }
+    }
+
+    private struct Run {
+        var machine = LivePlayerMachine(roomID: 7, channelID: 70)
+        var milliseconds: Int64 = 0
+
+        mutating func send(_ events: [Event]) -> [String] {
+            events.flatMap { event in
+                machine.handle(event, now: BootInstant(nanoseconds: milliseconds * 1_000_000)).map(text)
+            }
+        }
+
+        init(_ events: [Event] = []) { _ = send(events) }
+    }
+
+    private static let opening: [Event] = [.command(.prepare(url: "u1"))]
+    private static let prepared = opening + [.pictureReady]
+    private static let open = prepared + [.command(.enter), .joined, .channelOpened]
+    private static let started = open + [.command(.start), .picturePlays]
+
+    private static let situations: [(String, LivePlayerMachine)] = [
+        ("idle", []), ("opening", opening), ("prepared", prepared), ("joining", prepared + [.command(.enter)]),
+        ("events", prepared + [.command(.enter), .joined]), ("open", open), ("starting", open + [.command(.start)]),
+        ("started", started), ("paused", started + [.pictureStalled]), ("inactive", started + [change(.inactive)]),
+        ("stopped", started + [.command(.stop)]), ("completed", started + [change(.ended)]),
+        ("leaving", started + [.command(.exit)]), ("closed", started + [.command(.exit), .left]),
+    ].map { ($0.0, Run($0.1).machine) }
+
+    private static let events: [(String, Event)] =
+        [
+            ("prepare", .command(.prepare(url: "u2"))), ("enter", .command(.enter)), ("start", .command(.start)),
+            ("stop", .command(.stop)), ("exit", .command(.exit)), ("joined", .joined),
+            ("channelOpened", .channelOpened),
+            ("room", room(.live, "u1")), ("room elsewhere", room(.live, "u2")), ("ended room", room(.ended, nil)),
+            ("left", .left), ("LIVE", change(.live)), ("LIVE elsewhere", change(.live, "u2")),
+            ("INACTIVE", change(.inactive)), ("ENDED", change(.ended)), ("other room", change(.ended, room: 8)),
+            ("ready", .pictureReady), ("plays", .picturePlays), ("stalled", .pictureStalled),
+            ("unplayable", .pictureFailed(LiveFailure(.playFailed, ""))), ("time", .time),
+        ] + LivePlayerMachine.Step.allCases.map { ("\($0) failed", .failed($0, failure)) }
+
+    @Test func `every event in every situation does what the table says`() {
+        MachineTable(livePlayerTable).check(Self.situations, Self.events) { machine, event in
+            var next = machine
+            let effects = next.handle(event, now: Self.now)
+            if next == machine, effects.isEmpty { return nil }
+            let channel = next.channel == .none ? "" : " \(next.channel.rawValue)"
+            return (effects.map(Self.text).joined(separator: ", "), next.phase.rawValue + channel)
+        }
+    }
+
+    @Test func `commands called back to back lead to a picture, as in the tutorial`() {
+        var run = Run()
+        let calls: [Event] = [.command(.prepare(url: "u1")), .command(.enter), .command(.start)]
+        #expect(run.send(calls) == ["open u1", "wait 10000", "join 7"])
+        #expect(run.send([.pictureReady]) == ["*prepared", "playPicture"])
+        #expect(run.send([.joined, .channelOpened]) == ["events 70", "*opened 70", "get 7"])
+        #expect(run.send([Self.room(.live, "u1")]) == ["*active"])
+        #expect(run.send([.picturePlays, .picturePlays]) == ["*started"])
+        #expect(run.send([.pictureStalled, .picturePlays]) == ["*paused", "wait 10000", "*started"])
+        #expect(
+            run.send([.command(.stop), .command(.exit)]) == ["closePicture", "*stopped", "closeEvents", "leave 7"])
+        #expect(run.send([.left]) == ["*closed"])
+    }
+
+    @Test func `ten seconds without media open it again, three times, and then end it`() {
+        var run = Run(Self.started)
+        #expect(run.send([Self.room(.live, "u1"), .pictureStalled]) == ["*active", "*paused", "wait 10000"])
+        for attempt in 1...3 {
+            run.milliseconds += 9_999
+            #expect(run.send([.time]) == ["wait \(run.milliseconds + 1)"])
+            run.milliseconds += 1
+            #expect(
+                run.send([.time]) == ["*90203", "open u1", "wait \(run.milliseconds + 10_000)"], "attempt \(attempt)")
+            #expect(run.send([.pictureReady]) == ["playPicture"])
+        }
+        var other = run
+        run.milliseconds += 10_000
+        #expect(run.send([.time]) == ["*80106", "closePicture", "*stopped"])
+        #expect(run.send([.command(.start)]) == ["open u1", "wait \(run.milliseconds + 10_000)"])
+        // Media that comes makes all of it begin anew.
+        #expect(other.send([.picturePlays, .pictureStalled]) == ["*started", "*paused", "wait 40000"])
+        other.milliseconds += 10_000
+        #expect(other.send([.time]).first == "*90203")
+    }
+
+    @Test func `an interruption is no failure, and the room goes on elsewhere`() {
+        var run = Run(Self.started)
+        _ = run.send([Self.change(.live)])
+        #expect(run.send([Self.change(.inactive), .pictureStalled]) == ["*inactive", "*paused"])
+        run.milliseconds = 3_600_000
+        #expect(run.send([.time]) == [])
+        #expect(run.send([Self.change(.live, "u2")]) == ["*active", "*u2", "open u2", "wait 3610000"])
+        #expect(run.send([.pictureReady, .picturePlays]) == ["playPicture", "*started"])
+        #expect(run.send([Self.change(.live, "u2"), Self.change(.live, nil), Self.change(.live, "")]) == [])
+        #expect(run.send([Self.change(.ended)]) == ["*inactive", "closePicture", "*completed"])
+        #expect(
+            run.send([.command(.exit), .failed(.leave, Self.failure)]) == [
+                "closeEvents", "leave 7", "*80400", "*closed",
+            ])
+    }
+}
