@@ -96,6 +96,7 @@ let package = Package(
         .target(name: "LectureCrypto", dependencies: ["LectureFormats", "LectureModel", "COpenSSL"]),
         .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
         .target(name: "LectureXML", dependencies: ["LectureFormats", "LectureModel", "CXML2"]),
+        .target(name: "LectureHTTP", dependencies: ["LectureFormats", "LectureModel", "CMicroHTTPDTypes"]),
 
         // The product, the command.
         .target(
@@ -111,7 +112,7 @@ let package = Package(
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "LectureLoopback", "CMpv"]),
         .target(
             name: "LectureLoopback",
-            dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),
+            dependencies: ["LectureFormats", "LectureHTTP", "LectureModel", "LectureKit"]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
@@ -332,7 +333,8 @@ let package = Package(
         .testTarget(
             name: "LectureLoopbackTests",
             dependencies: [
-                "LectureLoopback", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+                "LectureLoopback", "LectureHTTP", "LectureKit", "LectureModel", "LectureProgramSupport",
+                "LectureTestSupport",
             ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
