@@ -38,6 +38,8 @@ let package = Package(
         .library(name: "LectureBundle", targets: ["LectureBundle"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
+        .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
+        .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
         .executable(name: "lecture-simulate", targets: ["lecture-simulate"]),
@@ -113,6 +115,14 @@ let package = Package(
         .target(
             name: "LectureLoopback",
             dependencies: ["LectureFormats", "LectureHTTP", "LectureModel", "LectureKit"]),
+        // The control plane of live lectures, and the program.
+        .target(
+            name: "LectureLiveServer",
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureLive", "LectureSQLite", "LectureCrypto", "LectureHTTP",
+            ],
+            resources: [.embedInCode("Schema/0001_create_live_store.sql")]),
+        .executableTarget(name: "lecture-live-server", dependencies: ["LectureLiveServer"]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
@@ -335,6 +345,12 @@ let package = Package(
             dependencies: [
                 "LectureLoopback", "LectureHTTP", "LectureKit", "LectureModel", "LectureProgramSupport",
                 "LectureTestSupport",
+            ]),
+        // The control plane of live lectures: the machines as values, real servers, nginx and ffmpeg.
+        .testTarget(
+            name: "LectureLiveServerTests",
+            dependencies: [
+                "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureFormats", "LectureModel", "LectureTestSupport",
             ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
