@@ -17,7 +17,7 @@ package struct HTTPServerOptions: Sendable, Hashable {
     package var address = "127.0.0.1"
     /// The port; 0 for any free one.
     package var port: UInt16 = 0
-    /// How many connections may be open; further ones are closed at once.
+    /// How many connections may be open; further ones wait until one is closed.
     package var mostConnections: UInt32 = 64
     /// After how many seconds without traffic a connection is closed.
     package var idleSeconds: UInt32 = 30

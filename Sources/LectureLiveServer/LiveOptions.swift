@@ -113,8 +113,8 @@ struct RateBucket: Hashable {
     mutating func take(_ rules: ChatRules, now: Timestamp) -> Bool {
         let passed = max(0, (now - updated).milliseconds)
         updated = max(now, updated)
-        let filled = Double(passed) / 60 * Double(rules.messagesPerMinute)
-        milliTokens = Int(min(Double(rules.burst * 1000), Double(milliTokens) + filled))
+        let filled = Int(min(passed, 3_600_000)) * rules.messagesPerMinute / 60
+        milliTokens = min(rules.burst * 1000, milliTokens + filled)
         guard milliTokens >= 1000 else { return false }
         milliTokens -= 1000
         return true
