@@ -2,9 +2,9 @@ import LectureModel
 
 /// An answer that stays open: an event stream (WHATWG HTML, section 9.2) that any thread feeds.
 ///
-/// What the client has not read yet is buffered up to a limit. A client that lets it fill is ended, so that memory stays
-/// bounded; it reconnects and says what it has. A comment goes out when nothing else has for a while, so that both ends
-/// notice a connection that is gone.
+/// What the client has not read yet is buffered up to a limit. A client that lets it fill is ended, so that memory
+/// stays bounded; it reconnects and says what it has. A comment goes out when nothing else has for a while, so that
+/// both ends notice a connection that is gone.
 package final class HTTPEventStream: HTTPBodySource {
     private struct State {
         var buffer: [UInt8] = []

@@ -2,8 +2,8 @@ import LectureFormats
 import LectureLive
 import LectureModel
 
-/// Rooms, stream keys and feeds. Part of ``LiveService``, on its actor. Their states are those of ``RoomMachine``; every
-/// change is stored with the message that reports it.
+/// Rooms, stream keys and feeds. Part of ``LiveService``, on its actor. Their states are those of ``RoomMachine``;
+/// every change is stored with the message that reports it.
 final class LiveBroadcasts {
     /// A feed that arrives.
     struct Feed: Hashable {
@@ -37,6 +37,7 @@ final class LiveBroadcasts {
     ///   - member: whose key it is.
     ///   - roomID: the room that is meant; nil for the open one, if there is one.
     ///   - extra: what belongs to the same transaction; it gets the room, which may be changed.
+    /// - Throws: ``LiveRefusal``, errors of the store, and what `extra` throws.
     private func take(
         _ event: RoomMachine.Event, of member: Int64, room roomID: Int64? = nil,
         _ extra: (inout StoredRoom?) throws -> Void = { _ in }
@@ -162,6 +163,7 @@ final class LiveBroadcasts {
     ///   - member: whose key it has.
     ///   - client: nginx's number of its connection.
     /// - Returns: the name under which the feed is to be repeated.
+    /// - Throws: ``LiveRefusal``, and errors of the store.
     func begin(_ member: Int64, client: String) throws -> String {
         let name = try LiveStore.secret()
         let now = now
@@ -193,6 +195,7 @@ final class LiveBroadcasts {
     /// A broadcaster is gone.
     ///
     /// - Parameter client: nginx's number of its connection; of another one than the present, nothing happens.
+    /// - Throws: errors of the store.
     func lost(client: String) throws {
         guard let member = feeds.first(where: { $0.value.client == client })?.key else { return }
         try lost(member: member)

@@ -275,6 +275,7 @@ final class LiveChannels {
     ///   - exchange: the request.
     ///   - drained: called with the reader's number when it has read everything.
     ///   - ended: called with it when the client is gone.
+    /// - Throws: ``LiveRefusal``, and errors of the store.
     func open(
         _ member: LiveMember, lastEventID: String?, on exchange: HTTPExchange,
         drained: @escaping @Sendable (UInt64) -> Void, ended: @escaping @Sendable (UInt64) -> Void

@@ -54,10 +54,10 @@ public struct LiveOptions: Sendable {
 public struct LiveCredentials: Sendable {
     let text: String
 
-    /// Reads the text of a file.
+    /// Reads the text of a file; nil for one that is not so.
     ///
-    /// - Parameter text: `key:secret` in one line, each at least one printable ASCII character, the secret at least 16.
-    /// - Returns: nil for another text.
+    /// - Parameter text: `key:secret` in one line, of printable ASCII characters without spaces, 16 or more in the
+    ///   secret.
     public init?(_ text: String) {
         let lines = text.split(whereSeparator: \.isNewline)
         guard lines.count == 1, let line = lines.first.map({ FieldText.trimmed($0) }),

@@ -165,6 +165,7 @@ enum FreePort {
     /// A port that is free now, for a program that cannot choose one itself.
     ///
     /// - Parameter address: an IPv4 address of this machine.
+    /// - Returns: the port.
     /// - Throws: `LectureError` with `loopbackFailed`.
     static func find(_ address: String) throws(LectureError) -> UInt16 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

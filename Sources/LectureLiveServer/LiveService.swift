@@ -27,6 +27,7 @@ actor LiveService {
     ///   - base: what is before the paths of this server in links.
     ///   - ingestURL: what is before the stream key in the address of a feed.
     ///   - hookSecret: what is in the path of hooks.
+    /// - Throws: what opening the store throws.
     init(_ options: LiveOptions, base: String, ingestURL: String, hookSecret: String) throws {
         (self.options, self.ingestURL, self.hookSecret) = (options, ingestURL, hookSecret)
         store = try LiveStore(path: "\(options.stateDirectory)/live.sqlite", now: options.now())

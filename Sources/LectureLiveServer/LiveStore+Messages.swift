@@ -57,6 +57,7 @@ extension LiveStore {
     ///
     /// - Parameter message: without a number.
     /// - Returns: the message with its number.
+    /// - Throws: ``LiveRefusal`` without the channel, and errors of the store.
     func append(_ message: StoredMessage) throws -> StoredMessage {
         var message = message
         guard
@@ -88,6 +89,8 @@ extension LiveStore {
     ///   - number: beyond which.
     ///   - isAscending: greater numbers, the lowest first; else lower ones, the highest first.
     ///   - limit: how many at most.
+    /// - Returns: the messages.
+    /// - Throws: `LectureError`.
     func messages(
         _ channel: Int64, beyond number: Int64, isAscending: Bool = true, limit: Int
     ) throws -> [StoredMessage] {

@@ -133,6 +133,7 @@ extension LiveStore {
     ///   - page: from 0.
     ///   - size: how many a page has.
     /// - Returns: the rooms, and how many there are on all pages.
+    /// - Throws: `LectureError`.
     func rooms(
         of member: Int64, _ state: VideoRoomState?, order: RoomOrder, page: Int, size: Int
     ) throws -> (rooms: [StoredRoom], total: Int) {
@@ -242,6 +243,8 @@ extension LiveStore {
     /// The names of publishes whose fragments a link may lead to.
     ///
     /// - Parameter since: what ended before this is not needed, unless its room goes on.
+    /// - Returns: the names.
+    /// - Throws: `LectureError`.
     func neededSessionNames(since: Timestamp) throws -> Set<String> {
         Set(
             try connection.query(

@@ -93,6 +93,7 @@ extension LiveStore {
     ///   - now: the time.
     ///   - lifetime: how long the tokens work.
     /// - Returns: both tokens, which are stored nowhere.
+    /// - Throws: errors of the store.
     func logIn(
         _ profile: Profile, now: Timestamp, lifetime: Duration
     ) throws -> (member: LiveMember, access: String, streaming: String) {
@@ -126,6 +127,7 @@ extension LiveStore {
     ///   - kind: what it must be for.
     ///   - now: the time.
     /// - Returns: nil for one that is not known or has expired.
+    /// - Throws: errors of the store.
     func member(token: String, _ kind: TokenKind, now: Timestamp) throws -> LiveMember? {
         let digest = try digest(token)
         // The index compares digests, whose bytes a client cannot choose; the rest is constant in time.

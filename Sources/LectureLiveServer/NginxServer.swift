@@ -9,8 +9,8 @@ import LectureModel
 ///                       └──stop, or this process dies──▶ stopped
 /// ```
 ///
-/// The kernel kills it with the thread that started it (`PR_SET_PDEATHSIG`, set by setpriv(1)); that thread waits for it
-/// as long as the server runs.
+/// The kernel kills it with the thread that started it (`PR_SET_PDEATHSIG`, set by setpriv(1)); that thread waits for
+/// it as long as the server runs.
 final class NginxServer: Sendable {
     /// What the configuration is made of.
     struct Setup: Sendable {

@@ -4,8 +4,8 @@ import LectureModel
 
 /// Links to the fragments of a session: signed, for one member, and for a time.
 ///
-/// The signature is in the path before the file's name, `/live/ROOM/SESSION/MEMBER/EXPIRY/SIGNATURE/index.m3u8`, so that
-/// the relative links of a playlist have it as well.
+/// The signature is in the path before the file's name, `/live/ROOM/SESSION/MEMBER/EXPIRY/SIGNATURE/index.m3u8`, so
+/// that the relative links of a playlist have it as well.
 struct PlaybackLinks: Sendable {
     let key: SecretBytes
     /// What is before the path.
@@ -31,6 +31,7 @@ struct PlaybackLinks: Sendable {
     ///     works for at least that long.
     ///   - now: the time.
     /// - Returns: a URL.
+    /// - Throws: `LectureError` with `cryptography`.
     func url(room: Int64, session: Int, member: Int64, playableAt: Timestamp, now: Timestamp) throws -> String {
         let half = max(1, lifetime.milliseconds / 2000)
         let passed = max(0, (now - playableAt).milliseconds / 1000)
@@ -45,6 +46,7 @@ struct PlaybackLinks: Sendable {
     ///   - segments: room, session, member, expiry, signature.
     ///   - now: the time.
     /// - Returns: nil when it was changed, or has expired.
+    /// - Throws: `LectureError` with `cryptography`.
     func claim(_ segments: ArraySlice<String>, now: Timestamp) throws -> Claim? {
         let words = Array(segments)
         guard words.count == 5, let room = Int64(words[0]), let session = Int(words[1]), let member = Int64(words[2]),

@@ -20,6 +20,7 @@ struct RequestBody {
     /// A member that is a text; nil when it is missing or null.
     ///
     /// - Parameter name: of the member.
+    /// - Returns: the text.
     /// - Throws: ``LiveRefusal`` for another kind.
     func text(_ name: String) throws -> String? {
         guard let value = value[name], !value.isNull else { return nil }

@@ -115,13 +115,17 @@ struct BroadcastTests {
         let head = try await anonymous.call("HEAD", base + name)
         #expect(head.body.isEmpty && head.head.contains("Content-Length: \(segment.body.count)"))
         var words = link.split(separator: "/").map(String.init)
-        for (place, value) in [(1, "2"), (2, "2"), (3, "1"), (4, "9999999999"), (5, String(words[5].dropLast()) + "~")] {
+        let changes = [(1, "2"), (2, "2"), (3, "1"), (4, "9999999999"), (5, String(words[5].dropLast()) + "~")]
+        for (place, value) in changes {
             var changed = words
             changed[place] = value
             let answer = try await anonymous.call("GET", "/" + changed.joined(separator: "/"))
             #expect((answer.status, answer.code) == (403, "INVALID_PLAYBACK_LINK"), "\(changed)")
         }
-        for file in ["../../live.sqlite", "..%2F..%2Flive.sqlite", "%2e%2e/index.m3u8", "nginx.conf", ".ts", "-1.ts", ""] {
+        let files = [
+            "../../live.sqlite", "..%2F..%2Flive.sqlite", "%2e%2e/index.m3u8", "nginx.conf", ".ts", "-1.ts", "",
+        ]
+        for file in files {
             #expect(try await anonymous.call("GET", base + file).status == 404, "\(file)")
         }
         #expect(try await anonymous.call("POST", link).status == 405)

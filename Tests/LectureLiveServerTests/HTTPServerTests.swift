@@ -145,6 +145,7 @@ struct HTTPServerTests {
         }
         let later = Task { try await client.call("GET", "/echo").text }
         handler.streams.withLock(\.first)?.end()
+        peers[0].close()
         #expect(try await later.value == "GET  0")
         for peer in peers { peer.close() }
         await server.stop()

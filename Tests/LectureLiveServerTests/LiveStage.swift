@@ -50,7 +50,8 @@ struct LiveClient: Sendable {
                 while case let more = peer.read(1 << 16), !more.isEmpty { bytes += more }
                 peer.close()
                 guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else {
-                    return continuation.resume(throwing: StageFailure(description: "no answer: \(bytes.count) bytes, errno \(errno), to \(text.prefix(100))"))
+                    let what = "no answer but \(bytes.count) bytes to \(text.prefix(100))"
+                    return continuation.resume(throwing: StageFailure(description: what))
                 }
                 let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
                 let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -59,12 +59,11 @@ public struct RoomMachine: Hashable, Sendable {
     /// The state of the key.
     public private(set) var key: StreamKeyState
 
-    /// Creates a machine.
+    /// Creates a machine; nil for a pair that cannot be.
     ///
     /// - Parameters:
     ///   - room: the state of the room; nil without one.
     ///   - key: the state of the key.
-    /// - Returns: nil for a pair that cannot be.
     public init?(room: VideoRoomState?, key: StreamKeyState) {
         guard Self.isPossible(room, key) else { return nil }
         (self.room, self.key) = (room, key)

@@ -16,7 +16,7 @@ public struct VideoRoom: Hashable, Sendable, Identifiable {
     public var channelID: UInt64
     /// The number of the latest session; each feed that could be watched is one, from 1.
     public var session = 0
-    /// Who may watch it now, and where; nil while nobody can. It changes with each session.
+    /// Who may watch it now, and where; nil while it cannot be watched. It changes with each session.
     public var playURL: String?
     /// When it first could be watched.
     public var liveStartedAt: Timestamp?
