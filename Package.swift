@@ -350,8 +350,8 @@ let package = Package(
         .testTarget(
             name: "LectureLiveServerTests",
             dependencies: [
-                "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureFormats", "LectureModel",
-                "LectureTestSupport",
+                "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureSQLite", "LectureFormats",
+                "LectureModel", "LectureTestSupport",
             ]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
