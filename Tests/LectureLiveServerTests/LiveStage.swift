@@ -166,7 +166,7 @@ final class EventClient: Sendable {
         var lastID: String
         var isOver = false
         var head = ""
-        var waiters: [(test: @Sendable ([LiveMessage]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [(test: @Sendable (State) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let peer: Peer
@@ -219,11 +219,10 @@ final class EventClient: Sendable {
     }
 
     private static func wake(_ state: inout State) {
-        state.waiters.removeAll { waiter in
-            guard state.isOver || waiter.test(state.messages) else { return false }
-            waiter.continuation.resume()
-            return true
-        }
+        let now = state
+        let done = now.waiters.filter { now.isOver || $0.test(now) }
+        state.waiters = now.waiters.filter { !(now.isOver || $0.test(now)) }
+        for waiter in done { waiter.continuation.resume() }
     }
 
     var messages: [LiveMessage] { state.withLock(\.messages) }
@@ -233,15 +232,27 @@ final class EventClient: Sendable {
     /// Waits until the messages so far pass a test, or the stream is over.
     @discardableResult
     func wait(until test: @escaping @Sendable ([LiveMessage]) -> Bool) async -> [LiveMessage] {
+        await wait(for: { test($0.messages) })
+        return messages
+    }
+
+    /// Waits until the server has said where the stream begins: what is sent after that is in it.
+    ///
+    /// - Returns: the position.
+    func opened() async -> String {
+        await wait(for: { !$0.lastID.isEmpty })
+        return state.withLock(\.lastID)
+    }
+
+    private func wait(for test: @escaping @Sendable (State) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in
-                if state.isOver || test(state.messages) { return true }
+                if state.isOver || test(state) { return true }
                 state.waiters.append((test, continuation))
                 return false
             }
             if isDone { continuation.resume() }
         }
-        return messages
     }
 
     /// Waits until a room changes to a state, from a message on.
