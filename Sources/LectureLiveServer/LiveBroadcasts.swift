@@ -12,6 +12,8 @@ final class LiveBroadcasts {
         /// The name under which it is repeated.
         let name: String
         var isPlayable = false
+        /// Whether nginx has closed its files already: hooks of the two applications come in any order.
+        var isFinished = false
     }
 
     let store: LiveStore
@@ -209,11 +211,16 @@ final class LiveBroadcasts {
     }
 
     private func forget(_ member: Int64) {
-        if let feed = feeds.removeValue(forKey: member), feed.isPlayable { unfinished.insert(feed.name) }
+        if let feed = feeds.removeValue(forKey: member), feed.isPlayable, !feed.isFinished {
+            unfinished.insert(feed.name)
+        }
     }
 
     /// nginx has closed the files of a feed.
-    func finished(_ name: String) { unfinished.remove(name) }
+    func finished(_ name: String) {
+        unfinished.remove(name)
+        if let member = feeds.first(where: { $0.value.name == name })?.key { feeds[member]?.isFinished = true }
+    }
 
     /// The media server is gone, and with it all feeds; or this process was, and closes what it had open.
     func recover() throws {
