@@ -41,6 +41,8 @@ let package = Package(
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .library(name: "FlipFlopLiteSDK", targets: ["FlipFlopLiteSDK"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
+        .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
+        .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
         .executable(name: "lecture-simulate", targets: ["lecture-simulate"]),
@@ -114,6 +116,7 @@ let package = Package(
         .target(name: "LectureCrypto", dependencies: ["LectureFormats", "LectureModel", "COpenSSL"]),
         .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),
         .target(name: "LectureXML", dependencies: ["LectureFormats", "LectureModel", "CXML2"]),
+        .target(name: "LectureHTTP", dependencies: ["LectureFormats", "LectureModel", "CMicroHTTPDTypes"]),
 
         // The media of live lectures: linked by live products only.
         .target(name: "LectureLiveMedia", dependencies: ["LectureModel", "CLectureMedia"]),
@@ -132,7 +135,15 @@ let package = Package(
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "LectureLoopback", "CMpv"]),
         .target(
             name: "LectureLoopback",
-            dependencies: ["LectureFormats", "LectureModel", "LectureKit", "CMicroHTTPDTypes"]),
+            dependencies: ["LectureFormats", "LectureHTTP", "LectureModel", "LectureKit"]),
+        // The control plane of live lectures, and the program.
+        .target(
+            name: "LectureLiveServer",
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureLive", "LectureSQLite", "LectureCrypto", "LectureHTTP",
+            ],
+            resources: [.embedInCode("Schema/0001_create_live_store.sql")]),
+        .executableTarget(name: "lecture-live-server", dependencies: ["LectureLiveServer"]),
         // The member API of live lectures, above the transport; and the façade for applications of FlipFlop Lite.
         .target(
             name: "LectureLiveClient", dependencies: ["LectureFormats", "LectureModel", "LectureLive"]),
@@ -386,7 +397,15 @@ let package = Package(
         .testTarget(
             name: "LectureLoopbackTests",
             dependencies: [
-                "LectureLoopback", "LectureKit", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+                "LectureLoopback", "LectureHTTP", "LectureKit", "LectureModel", "LectureProgramSupport",
+                "LectureTestSupport",
+            ]),
+        // The control plane of live lectures: the machines as values, real servers, nginx and ffmpeg.
+        .testTarget(
+            name: "LectureLiveServerTests",
+            dependencies: [
+                "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureSQLite", "LectureFormats",
+                "LectureModel", "LectureTestSupport",
             ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
         .testTarget(

@@ -24,6 +24,7 @@ struct cmhdt_callbacks {
     void *_Nullable context;
     MHD_AccessHandlerCallback _Nonnull handler;
     MHD_RequestCompletedCallback _Nonnull completed;
+    MHD_NotifyConnectionCallback _Nonnull connection;
 };
 
 /// `MHD_start_daemon` is variadic. Starts a daemon with one thread on a socket that listens, and takes the socket over.
@@ -36,7 +37,7 @@ static inline struct MHD_Daemon *_Nullable cmhdt_start(cmhdt_variadic _Nonnull s
         flags, 0, NULL, NULL, calls->handler, calls->context, MHD_OPTION_LISTEN_SOCKET, socket,
         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32768,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout, MHD_OPTION_NOTIFY_COMPLETED, calls->completed, calls->context,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, calls->connection, calls->context, MHD_OPTION_END);
 }
 
 /// `MHD_get_connection_info` is variadic. The socket of a connection; -1 when unknown.
@@ -55,6 +56,14 @@ static inline void cmhdt_set_timeout(cmhdt_variadic _Nonnull set_option, struct 
 /// The cases of closed C enumerations have no name in Swift.
 static inline enum MHD_Result cmhdt_result(_Bool yes) { return yes ? MHD_YES : MHD_NO; }
 static inline enum MHD_ValueKind cmhdt_header_kind(void) { return MHD_HEADER_KIND; }
+static inline enum MHD_ValueKind cmhdt_query_kind(void) { return MHD_GET_ARGUMENT_KIND; }
+static inline _Bool cmhdt_is_opened(enum MHD_ConnectionNotificationCode code) {
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
+}
+
+/// `MHD_CONTENT_READER_END_OF_STREAM` and `MHD_SIZE_UNKNOWN` are cast macros.
+static inline ssize_t cmhdt_reader_ended(void) { return MHD_CONTENT_READER_END_OF_STREAM; }
+static inline uint64_t cmhdt_unknown_length(void) { return MHD_SIZE_UNKNOWN; }
 static inline enum MHD_ResponseMemoryMode cmhdt_copy(void) { return MHD_RESPMEM_MUST_COPY; }
 
 /// `MHD_CONTENT_READER_END_WITH_ERROR` is a cast macro.

@@ -1,46 +1,53 @@
-import CMicroHTTPDTypes
 import Dispatch
 import Glibc
+import LectureHTTP
 import LectureKit
 import LectureModel
 
-/// The server: its socket, its plays, and libmicrohttpd's thread.
-final class LoopbackCore: Sendable {
-    @safe private struct State {
+/// The server: its plays, and the rules of its requests.
+final class LoopbackCore: HTTPHandler {
+    private struct State {
         var plays: [ServedPlay] = []
-        var daemon: OpaquePointer?
+        var rules: RequestRules?
+        var server: HTTPServer?
         var isChecking = false
         var stopping: Task<Void, Never>?
     }
 
-    /// Open connections; a play has at most ``ServedPlay/mostAnswers`` answers.
-    private static let mostConnections: UInt32 = 64
-    /// After how many seconds a connection without a request is closed.
-    static let connectionTimeout: UInt32 = 30
-
-    let rules: RequestRules
-    let library: MicroHTTPLibrary
+    let port: UInt16
     private let manager: LectureManager
     private let options: LoopbackOptions
     private let state = Guarded(State())
 
-    init(_ manager: LectureManager, _ options: LoopbackOptions, _ library: MicroHTTPLibrary) throws(LectureError) {
-        (self.manager, self.options, self.library) = (manager, options, library)
-        let listener = try Listener(port: options.port)
-        rules = RequestRules(port: listener.port, origins: options.origins)
-        // Retained until the daemon has stopped.
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        var calls = unsafe cmhdt_callbacks(context: context, handler: requestArrived, completed: requestCompleted)
-        guard
-            let daemon = unsafe cmhdt_start(
-                library.start, listener.socket, Self.mostConnections, Self.connectionTimeout, &calls)
-        else {
-            unsafe Unmanaged<LoopbackCore>.fromOpaque(context).release()
-            close(listener.socket)
-            throw LectureError(.loopbackFailed, cause: "libmicrohttpd cannot start")
+    init(_ manager: LectureManager, _ options: LoopbackOptions) throws(LectureError) {
+        (self.manager, self.options) = (manager, options)
+        var limits = HTTPServerOptions()
+        limits.port = options.port
+        let relay = Relay()
+        let server = try HTTPServer(limits, handler: relay)
+        port = server.port
+        state.withLock { state in
+            state.rules = RequestRules(port: server.port, origins: options.origins)
+            state.server = server
         }
-        state.withLock { unsafe $0.daemon = daemon }
+        relay.core.withLock { $0 = self }
         beat()
+    }
+
+    /// Passes requests on. The server has it before the core exists, as the port is a part of the rules.
+    private final class Relay: HTTPHandler {
+        let core = Guarded<LoopbackCore?>(nil)
+
+        func handle(_ exchange: HTTPExchange) {
+            guard let core = core.withLock(\.self) else { return exchange.disconnect() }
+            core.handle(exchange)
+        }
+    }
+
+    /// Answers a request. On the server's thread.
+    func handle(_ exchange: HTTPExchange) {
+        guard let rules = state.withLock(\.rules) else { return exchange.disconnect() }
+        Answering(core: self, exchange: exchange).answer(by: rules)
     }
 
     // MARK: Plays
@@ -138,60 +145,11 @@ final class LoopbackCore: Sendable {
 
     private func finish() async {
         for play in state.withLock(\.plays) { await play.end(.closed) }
-        // No connection is suspended now, and none will be: there is no play.
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [self] in
-                let daemon = unsafe state.withLock { state in
-                    defer { unsafe state.daemon = nil }
-                    return unsafe state.daemon
-                }
-                if let daemon = unsafe daemon {
-                    unsafe library.stop(daemon)
-                    unsafe Unmanaged.passUnretained(self).release()
-                }
-                continuation.resume()
-            }
+        // The server keeps the core, and the core the server, until here.
+        let server = state.withLock { state in
+            defer { state.server = nil }
+            return state.server
         }
-    }
-}
-
-/// The socket that a server listens on.
-private struct Listener {
-    let socket: Int32
-    let port: UInt16
-
-    /// How much the system buffers for a reader that is slow.
-    private static let sendBuffer: Int32 = 1 << 17
-
-    init(port: UInt16) throws(LectureError) {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard socket >= 0 else { throw Self.failure(port) }
-        var yes: Int32 = 1
-        unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var buffer = Self.sendBuffer
-        unsafe setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = unsafe withUnsafeMutablePointer(to: &address) { address in
-            // Sound: an internet address is one kind of socket address, and its length is passed along.
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe bind(socket, address, length) == 0 && listen(socket, 64) == 0
-                    && getsockname(socket, address, &length) == 0
-            }
-        }
-        guard isListening else {
-            let failure = Self.failure(port)
-            close(socket)
-            throw failure
-        }
-        (self.socket, self.port) = (socket, UInt16(bigEndian: address.sin_port))
-    }
-
-    private static func failure(_ port: UInt16) -> LectureError {
-        let reason = unsafe String(cString: strerror(errno))
-        return LectureError(.loopbackFailed, detail: "127.0.0.1:\(port)", cause: reason)
+        await server?.stop()
     }
 }

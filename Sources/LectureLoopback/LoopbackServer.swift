@@ -64,7 +64,7 @@ public enum LoopbackEnding: Sendable, Hashable {
 /// play time, the bytes that are read count. A server that is released stops.
 public final class LoopbackServer: Sendable {
     /// The port that it listens on.
-    public var port: UInt16 { core.rules.port }
+    public var port: UInt16 { core.port }
     private let core: LoopbackCore
 
     /// Starts a server.
@@ -73,15 +73,10 @@ public final class LoopbackServer: Sendable {
     ///   - manager: the store's manager; it must not be closed before the server has stopped.
     ///   - options: how to serve.
     /// - Throws: `LectureError`: `loopbackMissing` without libmicrohttpd, `loopbackFailed` when the port is in use.
-    public convenience init(
+    public init(
         _ manager: LectureManager, options: LoopbackOptions = LoopbackOptions()
     ) throws(LectureError) {
-        try self.init(manager, options, library: MicroHTTPLibrary.shared.get())
-    }
-
-    /// Starts a server with an open library.
-    init(_ manager: LectureManager, _ options: LoopbackOptions, library: MicroHTTPLibrary) throws(LectureError) {
-        core = try LoopbackCore(manager, options, library)
+        core = try LoopbackCore(manager, options)
     }
 
     deinit {

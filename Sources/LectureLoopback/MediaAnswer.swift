@@ -1,5 +1,4 @@
-import CMicroHTTPDTypes
-import Glibc
+import LectureHTTP
 import LectureKit
 import LectureModel
 
@@ -8,7 +7,7 @@ import LectureModel
 ///
 /// They are read in windows, each twice as long as the one before, from 64 KiB to 1 MiB. At most two are in memory: the
 /// one that is sent and the next. Without one the connection is suspended, so that the thread waits for none.
-final class MediaAnswer: Sendable {
+final class MediaAnswer: HTTPBodySource {
     private struct State {
         /// Bytes that were read and not sent.
         var windows: [ArraySlice<UInt8>] = []
@@ -19,7 +18,8 @@ final class MediaAnswer: Sendable {
         /// The length of the next window.
         var length: Int64 = 1 << 16
         var reading: Task<Void, Never>?
-        var connection = Connection.new
+        /// Whether its first bytes, or why there are none, were passed to the server.
+        var isAnswered = false
         var failure: LectureError?
     }
 
@@ -33,44 +33,18 @@ final class MediaAnswer: Sendable {
         case missing
     }
 
-    /// What the library does with the connection.
-    private enum Connection {
-        /// It waits for the answer to begin.
-        case new
-        /// It waits to be resumed.
-        case suspended
-        /// It is served.
-        case served
-        /// The request is over, and the connection may be gone.
-        case over
-    }
-
     private static let longest: Int64 = 1 << 20
     private static let mostWindows = 2
 
     let play: ServedPlay
     /// What is asked for.
     let wanted: RequestRules.Wanted
-    private let head: RequestHead
-    private let client: Client
+    private let answering: Answering
     private let state: Guarded<State>
 
-    /// The connection of a client.
-    ///
-    /// `@unchecked Sendable`: the library permits to suspend and to resume a connection from any thread, and each use
-    /// is inside the lock of the answer, while the library has the connection.
-    @safe struct Client: @unchecked Sendable {
-        let connection: OpaquePointer
-        let socket: Int32
-        let library: MicroHTTPLibrary
-
-        func suspend() { unsafe library.suspend(connection) }
-        func resume() { unsafe library.resume(connection) }
-    }
-
     /// Creates an answer, which does nothing yet.
-    init(_ play: ServedPlay, _ head: RequestHead, _ wanted: RequestRules.Wanted, _ client: Client) {
-        (self.play, self.head, self.wanted, self.client) = (play, head, wanted, client)
+    init(_ play: ServedPlay, _ wanted: RequestRules.Wanted, _ answering: Answering) {
+        (self.play, self.wanted, self.answering) = (play, wanted, answering)
         state = Guarded(State())
         if let whole = play.whole { settle(on: whole) }
     }
@@ -90,7 +64,7 @@ final class MediaAnswer: Sendable {
     private func settle(on part: ServedPart?) {
         let outcome: Outcome
         if let part {
-            switch WantedBytes(head, byteCount: part.byteCount) {
+            switch WantedBytes(answering.exchange.head, byteCount: part.byteCount) {
             case .whole: outcome = .bytes(part, 0..<part.byteCount, isPart: false)
             case .part(let range): outcome = .bytes(part, range, isPart: true)
             case .unsatisfiable: outcome = .unsatisfiable(byteCount: part.byteCount)
@@ -107,14 +81,12 @@ final class MediaAnswer: Sendable {
     /// Why it cannot be answered; nil when there are bytes.
     var failure: LectureError? { state.withLock(\.failure) }
 
-    /// Suspends the connection until the play is counted and the first bytes are there. On the server's thread.
+    /// Counts the play and reads the first bytes, and answers then. On the server's thread.
     ///
-    /// - Returns: false when the play has ended meanwhile; then nothing is suspended.
+    /// - Returns: false when the play has ended meanwhile; then nothing is read.
     func begin() -> Bool {
         state.withLock { state in
             guard state.failure == nil else { return false }
-            client.suspend()
-            state.connection = .suspended
             state.reading = Task { await open() }
             return true
         }
@@ -123,9 +95,7 @@ final class MediaAnswer: Sendable {
     private func open() async {
         do {
             if outcome == nil { settle(on: try await play.media.part(wanted.name ?? "")) }
-            guard case .bytes(let part, let range, _) = outcome, hasBytes else {
-                return state.withLock { resume(&$0) }
-            }
+            guard case .bytes(let part, let range, _) = outcome, hasBytes else { return answer() }
             try await play.begin(part, at: range.lowerBound)
             state.withLock { request(&$0) }
         } catch {
@@ -134,25 +104,32 @@ final class MediaAnswer: Sendable {
         }
     }
 
+    /// Answers, unless that was done.
+    private func answer() {
+        let isFirst = state.withLock { state in
+            defer { state.isAnswered = true }
+            return !state.isAnswered
+        }
+        if isFirst { answering.send(self) }
+    }
+
     /// Copies the next bytes. On the server's thread.
     ///
     /// - Parameter buffer: where they go.
-    /// - Returns: how many; 0 when the connection was suspended until there are some.
-    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    /// - Returns: what it did.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> HTTPFill {
         state.withLock { state in
-            guard state.failure == nil else { return cmhdt_reader_failed() }
+            guard state.failure == nil else { return .failed }
             guard let window = state.windows.first else {
-                client.suspend()
-                state.connection = .suspended
                 if state.reading == nil { request(&state) }
-                return 0
+                return .wait
             }
             let count = min(buffer.count, window.count)
             unsafe window.prefix(count).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
             state.windows[0] = window.dropFirst(count)
             if state.windows[0].isEmpty { state.windows.removeFirst() }
             if state.reading == nil { request(&state) }
-            return count
+            return .bytes(count)
         }
     }
 
@@ -192,38 +169,33 @@ final class MediaAnswer: Sendable {
             guard state.failure == nil else { return }
             state.windows.append(bytes[...])
             request(&state)
-            resume(&state)
         }
-    }
-
-    private func resume(_ state: inout State) {
-        guard case .suspended = state.connection else { return }
-        state.connection = .served
-        client.resume()
+        answer()
+        answering.exchange.resume()
     }
 
     /// Ends the answer: no further byte is sent.
     ///
     /// - Parameter error: why.
     func fail(_ error: LectureError) {
-        state.withLock { state in
-            guard state.failure == nil else { return }
+        let isSending: Bool? = state.withLock { state in
+            guard state.failure == nil else { return nil }
             state.failure = error
             state.windows = []
             state.reading?.cancel()
-            switch state.connection {
-            case .suspended: resume(&state)
-            // What the system has not sent yet is little: the server's sockets have small buffers.
-            case .served: shutdown(client.socket, Int32(SHUT_RDWR))
-            case .new, .over: break
-            }
+            return state.isAnswered
+        }
+        switch isSending {
+        // What the system has not sent yet is little: the server's sockets have small buffers.
+        case true?: answering.exchange.disconnect()
+        case false?: answer()
+        case nil: break
         }
     }
 
-    /// The library has ended the request: the connection is not touched again.
+    /// The server has ended the request.
     func over() {
         state.withLock { state in
-            state.connection = .over
             state.windows = []
             if state.failure == nil { state.failure = LectureError(.cancelled) }
             state.reading?.cancel()

@@ -1,24 +1,8 @@
 import LectureFormats
+import LectureHTTP
 
 /// The head of a request.
-struct RequestHead: Sendable, Hashable {
-    var method: String
-    var path: String
-    /// The fields in their order; names are compared without case.
-    var fields: [Field] = []
-
-    struct Field: Sendable, Hashable {
-        let name: String
-        let value: String
-    }
-
-    /// The value of a field that may be there once.
-    func value(_ name: String) -> String? { values(name).first }
-
-    func values(_ name: String) -> [String] {
-        fields.filter { $0.name.lowercased() == name }.map(\.value)
-    }
-}
+typealias RequestHead = HTTPRequestHead
 
 /// Which requests are answered. A value: it knows no socket and no play.
 struct RequestRules: Sendable {

@@ -21,7 +21,8 @@ struct ServerSentEventTests {
         Case(testDescription: "one space is no part of it", text: "data:  a\n\n", events: [event(" a")]),
         Case(testDescription: "an empty line of data", text: "data\ndata\n\n", events: [event("\n")]),
         Case(
-            testDescription: "no data, no event", text: "event: x\nid: 1\n\ndata: a\n\n", events: [event("a", id: "1")]),
+            testDescription: "no data, no event", text: "event: x\nid: 1\n\ndata: a\n\n",
+            events: [event("a", id: "1")]),
         Case(
             testDescription: "the id stays", text: "id: 7\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
             events: [event("a", id: "7"), event("b", id: "7"), event("c")]),

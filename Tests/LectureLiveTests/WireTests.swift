@@ -31,7 +31,8 @@ struct WireTests {
     @Test func `the description in the vendor's documents is read`() throws {
         let text = #"""
             {"id":101,"uuid":"0d3a","state":"ACTIVE","type":"BROADCAST_RTMP","protocol":"RTMP",
-            "videoRoomState":"LIVE_INACTIVE","vodState":"NOT_ARCHIVED","vodUrl":null,"accessLevel":"PUBLIC","format":"CMAF",
+            "videoRoomState":"LIVE_INACTIVE","vodState":"NOT_ARCHIVED","vodUrl":null,"accessLevel":"PUBLIC",
+            "format":"CMAF",
             "app":{"id":1},"member":{"id":5},"channel":{"id":88,"channelState":"OPENED","name":"x"},"title":"Live",
             "policy":{"hasPassword":false},"lastSessionNo":2,"liveStartedAt":"2024-01-02T03:04:05.678Z",
             "liveEndedAt":null,"stats":{"totalMemberWhitelistCount":0},"playUrl":null}
@@ -79,7 +80,8 @@ struct WireTests {
 
     @Test func `an event of the vendor's documents is a change of a room`() throws {
         let text = #"""
-            {"messageId":71,"sentAt":"2024-01-02T03:04:05.678Z","origin":"SYSTEM","type":"SIGNAL","deliveryType":"BROADCAST",
+            {"messageId":71,"sentAt":"2024-01-02T03:04:05.678Z","origin":"SYSTEM","type":"SIGNAL",
+            "deliveryType":"BROADCAST",
             "channelId":88,"customType":"CHANGE_DATA_CAPTURE","customData":{"type":"VIDEO_ROOM","videoRoomId":101,
             "videoRoomState":"LIVE","playUrl":"https://live.example/1.m3u8"}}
             """#

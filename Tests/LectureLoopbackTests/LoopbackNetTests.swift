@@ -3,6 +3,7 @@ import LectureKit
 import LectureTestSupport
 import Testing
 
+@testable import LectureHTTP
 @testable import LectureLoopback
 
 /// The loopback server with curl as the player.

@@ -1,3 +1,4 @@
+import LectureHTTP
 import LectureKit
 import Testing
 

@@ -12,8 +12,8 @@ public struct LiveMessage: Hashable, Sendable, Identifiable {
         case system = "SYSTEM"
     }
 
-    /// Its number within the channel, from 1, without a gap. Messages are ordered by it, and the same number is the same
-    /// message.
+    /// Its number within the channel, from 1, without a gap. Messages are ordered by it, and the same number is the
+    /// same message.
     public var id: UInt64
     /// Its channel.
     public var channelID: UInt64
@@ -25,8 +25,8 @@ public struct LiveMessage: Hashable, Sendable, Identifiable {
     public var userID = ""
     /// The member's name.
     public var userName = ""
-    /// What it is: `JOINED`, `LEAVED`, `CHANNEL_STAT_UPDATED`, `CHANGE_DATA_CAPTURE`, `MESSAGE_HIDDEN`, or a word of the
-    /// application; empty for plain chat.
+    /// What it is: `JOINED`, `LEAVED`, `CHANNEL_STAT_UPDATED`, `CHANGE_DATA_CAPTURE`, `MESSAGE_HIDDEN`, or a word of
+    /// the application; empty for plain chat.
     public var customType = ""
     /// The text.
     public var text = ""

@@ -18,8 +18,8 @@ package struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// Reads an event stream as its bytes come (WHATWG HTML, section 9.2.6): any line end, also one that is split between two
-/// reads; comments; fields that are not known; an event that is cut at the end is dropped.
+/// Reads an event stream as its bytes come (WHATWG HTML, section 9.2.6): any line end, also one that is split between
+/// two reads; comments; fields that are not known; an event that is cut at the end is dropped.
 package struct ServerSentEventReader: Sendable {
     /// More than this many bytes in one line or one event end the stream: no event of the service comes near it.
     package static let limit = 1 << 20
@@ -43,7 +43,8 @@ package struct ServerSentEventReader: Sendable {
     /// Reads bytes.
     ///
     /// - Parameter bytes: what came.
-    /// - Returns: the events that are complete; nil when a line or an event is too long, after which nothing may follow.
+    /// - Returns: the events that are complete; nil when a line or an event is too long, after which nothing may
+    ///   follow.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent]? {
         var events: [ServerSentEvent] = []
         for byte in bytes {

@@ -1,6 +1,7 @@
 package import LectureFormats
 
-/// The stream key of a member: where the feed goes, and what it is in. A member has one, and so one broadcast at a time.
+/// The stream key of a member: where the feed goes, and what it is in. A member has one, and so one broadcast at a
+/// time.
 ///
 /// The key itself is a secret: it is in no description, error or log.
 public struct StreamKey: Sendable {

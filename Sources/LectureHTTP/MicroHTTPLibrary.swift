@@ -1,6 +1,6 @@
 import CMicroHTTPDTypes
 import Glibc
-import LectureKit
+import LectureModel
 
 /// libmicrohttpd, opened with the first server: nothing links it, and a machine without it can do everything else.
 @safe struct MicroHTTPLibrary: Sendable {

@@ -1,0 +1,212 @@
+import CMicroHTTPDTypes
+import Dispatch
+import Glibc
+package import LectureModel
+
+/// Answers requests.
+package protocol HTTPHandler: AnyObject, Sendable {
+    /// Answers a request that is whole, now or later. On the server's thread; never blocking.
+    ///
+    /// - Parameter exchange: the request; it waits until it is answered.
+    func handle(_ exchange: HTTPExchange)
+}
+
+/// Where a server listens, and its limits.
+package struct HTTPServerOptions: Sendable, Hashable {
+    /// An IPv4 address of this machine.
+    package var address = "127.0.0.1"
+    /// The port; 0 for any free one.
+    package var port: UInt16 = 0
+    /// How many connections may be open; further ones wait until one is closed.
+    package var mostConnections: UInt32 = 64
+    /// After how many seconds without traffic a connection is closed.
+    package var idleSeconds: UInt32 = 30
+    /// How many seconds a request may take to come, from the first byte of the connection or the end of the request
+    /// before it; nil for no limit but ``idleSeconds``.
+    package var requestSeconds: Int64?
+    /// How long a body may be; a longer one is answered with 413. Nil to drop bodies unread.
+    package var bodyLimit: Int?
+
+    /// Creates the default options.
+    package init() {}
+}
+
+/// A server for HTTP/1.1 (RFC 9112) by libmicrohttpd, which is opened with the first one. One thread serves all
+/// connections; a handler that needs time answers later, from any thread.
+package final class HTTPServer: Sendable {
+    /// The port that it listens on.
+    package var port: UInt16 { core.port }
+    private let core: HTTPServerCore
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - options: where it listens, and its limits.
+    ///   - handler: answers; kept until the server has stopped.
+    /// - Throws: `LectureError`: `loopbackMissing` without libmicrohttpd, `loopbackFailed` when the port is in use.
+    package init(_ options: HTTPServerOptions = HTTPServerOptions(), handler: any HTTPHandler) throws(LectureError) {
+        core = try HTTPServerCore(options, handler, MicroHTTPLibrary.shared.get())
+    }
+
+    deinit {
+        Task { [core] in await core.stop() }
+    }
+
+    /// Ends every answer, and closes the port.
+    package func stop() async { await core.stop() }
+}
+
+/// The socket of a server, its connections, and libmicrohttpd's thread.
+final class HTTPServerCore: Sendable {
+    /// A connection that is open.
+    private struct Link {
+        let socket: Int32
+        /// When its next request must be there; nil while one is answered.
+        var due: BootInstant?
+    }
+
+    @safe private struct State {
+        var daemon: OpaquePointer?
+        /// By the address of what the library knows them as.
+        var links: [UInt: Link] = [:]
+        var exchanges: [ObjectIdentifier: HTTPExchange] = [:]
+        var stopping: Task<Void, Never>?
+    }
+
+    let port: UInt16
+    let library: MicroHTTPLibrary
+    let options: HTTPServerOptions
+    private let handler: any HTTPHandler
+    private let state = Guarded(State())
+
+    init(
+        _ options: HTTPServerOptions, _ handler: any HTTPHandler, _ library: MicroHTTPLibrary
+    ) throws(LectureError) {
+        (self.options, self.handler, self.library) = (options, handler, library)
+        let listener = try HTTPListener(options)
+        port = listener.port
+        // Retained until the daemon has stopped.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        var calls = unsafe cmhdt_callbacks(
+            context: context, handler: requestArrived, completed: requestCompleted, connection: connectionChanged)
+        guard
+            let daemon = unsafe cmhdt_start(
+                library.start, listener.socket, options.mostConnections, options.idleSeconds, &calls)
+        else {
+            unsafe Unmanaged<HTTPServerCore>.fromOpaque(context).release()
+            close(listener.socket)
+            throw LectureError(.loopbackFailed, cause: "libmicrohttpd cannot start")
+        }
+        state.withLock { unsafe $0.daemon = daemon }
+        beat()
+    }
+
+    // MARK: Requests
+
+    /// Takes a new request; false when the server stops.
+    func began(_ exchange: HTTPExchange) -> Bool {
+        state.withLock { state in
+            guard state.stopping == nil else { return false }
+            state.exchanges[ObjectIdentifier(exchange)] = exchange
+            return true
+        }
+    }
+
+    /// A request is whole, or its connection was resumed.
+    func proceed(_ exchange: HTTPExchange, on connection: OpaquePointer) -> MHD_Result {
+        exchange.proceed { exchange in
+            state.withLock { unsafe $0.links[Self.key(connection)]?.due = nil }
+            handler.handle(exchange)
+        }
+    }
+
+    /// A request is over.
+    func ended(_ exchange: HTTPExchange, on connection: OpaquePointer?) {
+        exchange.finish()
+        let due = due
+        state.withLock { state in
+            state.exchanges[ObjectIdentifier(exchange)] = nil
+            if let connection = unsafe connection { unsafe state.links[Self.key(connection)]?.due = due }
+        }
+        if let connection = unsafe connection {
+            unsafe cmhdt_set_timeout(library.setConnectionOption, connection, options.idleSeconds)
+        }
+    }
+
+    /// A connection was opened, or is about to be closed.
+    func changed(_ connection: OpaquePointer, isOpened: Bool) {
+        let socket = unsafe isOpened ? cmhdt_socket(library.connectionInfo, connection) : -1
+        let link = isOpened ? Link(socket: socket, due: due) : nil
+        state.withLock { unsafe $0.links[Self.key(connection)] = link }
+    }
+
+    private static func key(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }
+
+    private var due: BootInstant? { options.requestSeconds.map { Self.now + .seconds($0) } }
+
+    private static var now: BootInstant {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    // MARK: Time
+
+    /// Looks at all connections once a second, as long as the server runs.
+    private func beat() {
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "lecture.http.heartbeat"))
+        timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+        // `nonisolated(unsafe)`: cancelling is safe from any thread, and the handler is the only place that does.
+        nonisolated(unsafe) let source = timer
+        timer.setEventHandler { [weak self] in
+            guard let self, tick() else { return unsafe source.cancel() }
+        }
+        timer.activate()
+    }
+
+    /// - Returns: false once the server has stopped.
+    private func tick() -> Bool {
+        let now = Self.now
+        let exchanges: [HTTPExchange]? = state.withLock { state in
+            guard state.stopping == nil else { return nil }
+            // The library closes a socket after it has reported that: until then the number is this connection's.
+            for link in state.links.values {
+                if let due = link.due, due < now { shutdown(link.socket, Int32(SHUT_RDWR)) }
+            }
+            return Array(state.exchanges.values)
+        }
+        guard let exchanges else { return false }
+        for exchange in exchanges { exchange.tick() }
+        return true
+    }
+
+    // MARK: The end
+
+    func stop() async {
+        let stopping = state.withLock { state in
+            if let stopping = state.stopping { return stopping }
+            let stopping = Task { await finish() }
+            state.stopping = stopping
+            return stopping
+        }
+        await stopping.value
+    }
+
+    private func finish() async {
+        // No connection stays suspended, and none will be.
+        for exchange in state.withLock({ Array($0.exchanges.values) }) { exchange.disconnect() }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                let daemon = unsafe state.withLock { state in
+                    defer { unsafe state.daemon = nil }
+                    return unsafe state.daemon
+                }
+                if let daemon = unsafe daemon {
+                    unsafe library.stop(daemon)
+                    unsafe Unmanaged.passUnretained(self).release()
+                }
+                continuation.resume()
+            }
+        }
+    }
+}

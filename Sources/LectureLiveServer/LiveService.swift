@@ -1,0 +1,294 @@
+import Dispatch
+import LectureCrypto
+import LectureFormats
+import LectureHTTP
+import LectureLive
+import LectureModel
+
+/// The server's state, and what its requests do. One request at a time is at it.
+actor LiveService {
+    let options: LiveOptions
+    let store: LiveStore
+    let channels: LiveChannels
+    let broadcasts: LiveBroadcasts
+    let playback: LivePlayback
+    /// What is before the stream key in the address of a feed.
+    let ingestURL: String
+    /// What is in the path of hooks.
+    let hookSecret: String
+    private var nginx: NginxServer?
+    private var watch: Ticker?
+    private var upkeep: Ticker?
+
+    /// Opens the store, and closes what a former process left open.
+    ///
+    /// - Parameters:
+    ///   - options: the options.
+    ///   - base: what is before the paths of this server in links.
+    ///   - ingestURL: what is before the stream key in the address of a feed.
+    ///   - hookSecret: what is in the path of hooks.
+    /// - Throws: what opening the store throws.
+    init(_ options: LiveOptions, base: String, ingestURL: String, hookSecret: String) throws {
+        (self.options, self.ingestURL, self.hookSecret) = (options, ingestURL, hookSecret)
+        store = try LiveStore(path: "\(options.stateDirectory)/live.sqlite", now: options.now())
+        let links = PlaybackLinks(key: store.linkKey, base: base, lifetime: options.linkLifetime)
+        channels = LiveChannels(store, options, links)
+        broadcasts = LiveBroadcasts(store, channels, options)
+        playback = LivePlayback(broadcasts, links, options, directory: "\(options.stateDirectory)/hls")
+        try broadcasts.recover()
+    }
+
+    /// Begins what happens by itself.
+    func begin(_ nginx: NginxServer?) {
+        self.nginx = nginx
+        upkeep = Ticker(milliseconds: 10_000) { [weak self] in await self?.tidy() }
+        tidy()
+    }
+
+    /// Ends that, and all feeds.
+    func end() async {
+        (watch, upkeep) = (nil, nil)
+        await nginx?.stop()
+        nginx = nil
+        try? broadcasts.recover()
+    }
+
+    private func tidy() {
+        channels.tidy()
+        try? playback.tidy()
+    }
+
+    /// nginx has died: all feeds are lost.
+    func mediaServerDied() {
+        watch = nil
+        try? broadcasts.recover()
+    }
+
+    /// How many event streams are open.
+    var readerCount: Int { channels.readerCount }
+
+    // MARK: Requests
+
+    /// Answers a request.
+    func respond(_ exchange: HTTPExchange) async {
+        do {
+            if let answer = try await answer(exchange) { exchange.answer(answer) }
+        } catch let refusal as LiveRefusal {
+            exchange.answer(refusal.answer)
+        } catch {
+            exchange.answer(LiveRefusal.fault.answer)
+        }
+    }
+
+    /// - Returns: nil for an answer that stays open.
+    private func answer(_ exchange: HTTPExchange) async throws -> HTTPAnswer? {
+        let head = exchange.head
+        guard let path = head.segments else { throw LiveRefusal.noPath }
+        switch path.first {
+        case "live": return try playback.answer(path.dropFirst(), head)
+        case "hooks": return try await hook(path.dropFirst(), exchange)
+        default: break
+        }
+        guard path.count > 3, path[0] == "v2" else { throw LiveRefusal.noPath }
+        if path[1] == "apps", path[2] == "me" {
+            try requireApplication(head)
+            return try await application(Array(path[3...]), exchange)
+        }
+        guard path[1] == "members", path[2] == "me" else { throw LiveRefusal.noPath }
+        let member = try member(of: head)
+        let rest = Array(path[3...])
+        if rest == ["event-sources"] {
+            guard head.method == "GET" else { throw LiveRefusal.method }
+            try openEvents(member, exchange)
+            return nil
+        }
+        return try MemberRoutes(self).answer(rest, member, head, exchange.body)
+    }
+
+    private func openEvents(_ member: LiveMember, _ exchange: HTTPExchange) throws {
+        try channels.open(
+            member, lastEventID: exchange.head.value("last-event-id"), on: exchange,
+            drained: { [weak self] id in Task { await self?.drained(id) } },
+            ended: { [weak self] id in Task { await self?.ended(id) } })
+    }
+
+    private func drained(_ id: UInt64) { try? channels.drained(id) }
+
+    private func ended(_ id: UInt64) { channels.ended(id) }
+
+    // MARK: Who asks
+
+    private func requireApplication(_ head: HTTPRequestHead) throws {
+        guard let field = head.value("authorization") else { throw LiveRefusal.noCredentials }
+        guard field.lowercased().hasPrefix("basic "), let bytes = Base64.bytes(FieldText.trimmed(field.dropFirst(6)))
+        else { throw LiveRefusal.credentials }
+        // Digests have one length, so that not even the length of the secret shows.
+        let sent = try store.digest(String(decoding: bytes, as: UTF8.self))
+        let known = try store.digest(options.credentials.text)
+        guard OpenSSLDigests.equal(sent, known) else { throw LiveRefusal.credentials }
+    }
+
+    private func member(of head: HTTPRequestHead) throws -> LiveMember {
+        guard let field = head.value("authorization"), field.lowercased().hasPrefix("bearer "),
+            let member = try store.member(
+                token: String(FieldText.trimmed(field.dropFirst(7))), .access, now: options.now())
+        else { throw LiveRefusal.token }
+        return member
+    }
+
+    // MARK: The application's server
+
+    private func application(_ path: [String], _ exchange: HTTPExchange) async throws -> HTTPAnswer {
+        let method = exchange.head.method
+        if path == ["members", "login"] {
+            guard method == "POST" else { throw LiveRefusal.method }
+            return try logIn(exchange.body)
+        }
+        if path.count == 2, path[0] == "members" {
+            guard method == "DELETE" else { throw LiveRefusal.method }
+            let members = try path[1].split(separator: ",").map { id in
+                guard let member = try store.member(userID: String(id)) else { throw LiveRefusal.noMember }
+                return member
+            }
+            guard !members.isEmpty else { throw LiveRefusal.noMember }
+            for member in members {
+                if let key = try broadcasts.delete(member) { await nginx?.dropPublisher(key.key) }
+            }
+            return HTTPAnswer(204)
+        }
+        if path.count == 4, path[0] == "members", Array(path[2...]) == ["stream-key", "force-terminate"] {
+            guard method == "POST" else { throw LiveRefusal.method }
+            guard let member = try store.member(userID: path[1]) else { throw LiveRefusal.noMember }
+            guard let key = try broadcasts.terminate(member) else { throw LiveRefusal.noKey }
+            await nginx?.dropPublisher(key.key)
+            return HTTPAnswer(204)
+        }
+        throw LiveRefusal.noPath
+    }
+
+    private func logIn(_ body: [UInt8]) throws -> HTTPAnswer {
+        let object = try RequestBody(body)
+        let userID = try object.text("appUserId") ?? ""
+        guard !userID.isEmpty else { throw LiveRefusal.emptyUser }
+        let isPlain = userID.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "._-@".utf8.contains(byte)
+        }
+        guard isPlain, userID.utf8.count <= 50, userID != ".", userID != ".." else { throw LiveRefusal.userFormat }
+        var profile = LiveStore.Profile()
+        profile.userID = userID
+        profile.userName = try object.text("appUserName") ?? userID
+        profile.profileURL = try object.text("appUserProfileImgUrl") ?? ""
+        profile.email = try object.text("email") ?? ""
+        profile.customType = try object.text("customType") ?? ""
+        let custom = object.value["customData"] ?? .object([])
+        guard let members = custom.members, members.count <= 10, profile.customType.count <= 50,
+            members.allSatisfy({ $0.name.count <= 50 && ($0.value.string?.count ?? 51) <= 50 }),
+            profile.userName.utf8.count <= 200, profile.profileURL.utf8.count <= 2000, profile.email.utf8.count <= 320
+        else { throw LiveRefusal.customLimit }
+        profile.customData = custom.text
+        let login = try store.logIn(profile, now: options.now(), lifetime: options.tokenLifetime)
+        return .json(200) { json in
+            json.member("accessToken", login.access)
+            json.member("streamingToken", login.streaming)
+            json.object("member") { member in
+                member.member("id", login.member.id)
+                member.member("appUserId", login.member.userID)
+                member.member("appUserName", login.member.userName)
+            }
+        }
+    }
+
+    // MARK: Hooks of nginx
+
+    private func hook(_ path: ArraySlice<String>, _ exchange: HTTPExchange) async throws -> HTTPAnswer {
+        let words = Array(path)
+        guard words.count == 2, exchange.head.method == "POST",
+            exchange.peer?.isLoopback ?? false
+                || exchange.peer?.address == HTTPPeer.address(options.address),
+            OpenSSLDigests.equal(Array(words[0].utf8), Array(hookSecret.utf8))
+        else { throw LiveRefusal.noPath }
+        let form = FormFields(exchange.body)
+        let (name, client) = (form["name"] ?? "", form["clientid"] ?? "")
+        switch words[1] {
+        case "publish": return try await publish(name, client: client)
+        case "publish-done": try broadcasts.lost(client: client)
+        case "egress":
+            guard broadcasts.isExpected(name) else { return HTTPAnswer(403) }
+            watchFeeds()
+        case "egress-done": broadcasts.finished(name)
+        default: throw LiveRefusal.noPath
+        }
+        return HTTPAnswer(200)
+    }
+
+    /// A broadcaster connects. One that still has the key, for instance because its link broke without an end, is
+    /// dropped from here, so that the first attempt to reconnect succeeds.
+    private func publish(_ name: String, client: String) async throws -> HTTPAnswer {
+        guard let key = try store.find(key: name) else { return HTTPAnswer(403) }
+        var patience = 3
+        while broadcasts.feeds[key.memberID] != nil {
+            guard patience > 0 else { return HTTPAnswer(403) }
+            patience -= 1
+            await nginx?.dropPublisher(key.key)
+            // Its hook may have come meanwhile.
+            if broadcasts.feeds[key.memberID] != nil { try broadcasts.lost(member: key.memberID) }
+        }
+        // The key may have been replaced meanwhile.
+        guard try store.find(key: name) != nil else { return HTTPAnswer(403) }
+        let repeated = try broadcasts.begin(key.memberID, client: client)
+        return HTTPAnswer(302, [("Location", "\(egressURL)/\(repeated)")])
+    }
+
+    /// Where nginx sends feeds on to: itself.
+    private var egressURL: String {
+        let host = options.address == "0.0.0.0" ? "127.0.0.1" : options.address
+        return "rtmp://\(host):\(rtmpPort)/egress"
+    }
+
+    private var rtmpPort: UInt16 { options.rtmpPort ?? 0 }
+
+    /// Looks for the first fragments, as long as there is a feed without.
+    private func watchFeeds() {
+        guard watch == nil else { return }
+        watch = Ticker(milliseconds: 100) { [weak self] in await self?.lookForFragments() }
+    }
+
+    private func lookForFragments() {
+        for (member, name) in broadcasts.preparing where playback.isPlayable(name) {
+            try? broadcasts.playable(member, name: name)
+        }
+        if broadcasts.preparing.isEmpty { watch = nil }
+    }
+}
+
+/// Calls a function again and again, until it is released; never while the last call is under way.
+final class Ticker: Sendable {
+    private let timer: Guarded<any DispatchSourceTimer>
+
+    /// Starts.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: between two calls.
+    ///   - call: the function.
+    init(milliseconds: Int, _ call: @escaping @Sendable () async -> Void) {
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "lecture.live.ticker"))
+        timer.schedule(deadline: .now() + .milliseconds(milliseconds), repeating: .milliseconds(milliseconds))
+        let isBusy = Guarded(false)
+        timer.setEventHandler {
+            let isFree = isBusy.withLock { busy in
+                defer { busy = true }
+                return !busy
+            }
+            guard isFree else { return }
+            Task {
+                await call()
+                isBusy.withLock { $0 = false }
+            }
+        }
+        timer.activate()
+        self.timer = Guarded(timer)
+    }
+
+    deinit { timer.withLock { $0.cancel() } }
+}

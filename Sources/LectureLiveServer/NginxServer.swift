@@ -1,0 +1,299 @@
+import Dispatch
+import Glibc
+import LectureModel
+
+/// nginx with its module for RTMP, as a child of this process: started, watched, and started again when it dies.
+///
+/// ```
+/// stopped ──start──▶ running ──dies──▶ (feeds are lost) ──▶ running …
+///                       └──stop, or this process dies──▶ stopped
+/// ```
+///
+/// The kernel kills it with the thread that started it (`PR_SET_PDEATHSIG`, set by setpriv(1)); that thread waits for
+/// it as long as the server runs.
+final class NginxServer: Sendable {
+    /// What the configuration is made of.
+    struct Setup: Sendable {
+        var program: String
+        var modules: String
+        /// Its directory, for its owner only.
+        var directory: String
+        /// Where it writes fragments.
+        var fragments: String
+        /// Where it listens for RTMP.
+        var address: String
+        var port: UInt16
+        /// Where this process answers hooks, with the secret in the path and without a slash at the end.
+        var hooks: String
+        var fragmentMilliseconds: Int64
+    }
+
+    private struct State {
+        var process: pid_t?
+        var isStopping = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Whether a thread starts it and waits for it, and no longer does.
+        var isSupervised = false
+        var hasEnded = false
+        var problem = ""
+    }
+
+    private let setup: Setup
+    private let died: @Sendable () -> Void
+    private let state = Guarded(State())
+
+    /// Describes a server, and starts nothing.
+    ///
+    /// - Parameters:
+    ///   - setup: its configuration.
+    ///   - died: called when it has died and before it is started again.
+    init(_ setup: Setup, died: @escaping @Sendable () -> Void) { (self.setup, self.died) = (setup, died) }
+
+    private var controlSocket: String { "\(setup.directory)/nginx.sock" }
+    private var configurationFile: String { "\(setup.directory)/nginx.conf" }
+
+    // MARK: Start and end
+
+    /// Starts it, and waits until it listens.
+    ///
+    /// - Throws: `LectureError`: `configuration` when it is not installed, `loopbackFailed` when it does not start.
+    func start() async throws {
+        for path in [setup.program, "\(setup.modules)/ngx_rtmp_module.so", "/usr/bin/setpriv"] {
+            guard unsafe access(path, R_OK) == 0 else {
+                throw LectureError(
+                    .configuration, detail: path, cause: "it is missing; install libnginx-mod-rtmp and util-linux")
+            }
+        }
+        guard controlSocket.utf8.count < 108 else {
+            throw LectureError(.configuration, detail: setup.directory, cause: "the path is too long for a socket")
+        }
+        killLeftover()
+        try write()
+        state.withLock { $0.isSupervised = true }
+        // A block that lasts as long as nginx: its thread must not end before.
+        DispatchQueue(label: "lecture.live.nginx").async { [self] in supervise() }
+        var patience = 500
+        while !isListening {
+            patience -= 1
+            if patience == 0 || state.withLock(\.hasEnded) {
+                await stop()
+                throw LectureError(
+                    .loopbackFailed, detail: "\(setup.address):\(setup.port)", cause: problem)
+            }
+            await Self.pause(milliseconds: 20)
+        }
+    }
+
+    /// Ends it, and waits for that.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                state.isStopping = true
+                // Not SIGTERM: as one process nginx looks for it before it waits for events, and misses one between.
+                if let process = state.process { kill(process, SIGKILL) }
+                if state.hasEnded || !state.isSupervised { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// The process; nil while there is none.
+    var process: Int32? { state.withLock(\.process) }
+
+    /// Why it does not run: what it has logged last, which has no secret.
+    private var problem: String {
+        let lines = FileText.read("\(setup.directory)/nginx.log")?.split(separator: "\n") ?? []
+        return lines.last.map(String.init) ?? state.withLock(\.problem)
+    }
+
+    private func supervise() {
+        var failures = 0
+        while failures < 5 {
+            let began = Self.seconds
+            guard let child = launch() else { break }
+            // Not reaped until no signal can be meant for it any more.
+            var facts = unsafe siginfo_t()
+            while unsafe waitid(P_PID, id_t(child), &facts, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+            let isStopping = state.withLock { state in
+                state.process = nil
+                return state.isStopping
+            }
+            var status: Int32 = 0
+            while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+            if isStopping { break }
+            died()
+            // One that dies at once cannot run here; one that dies later is started again at once.
+            failures = Self.seconds - began < 2 ? failures + 1 : 0
+        }
+        let waiting = state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    private func launch() -> pid_t? {
+        let words = [
+            "/usr/bin/setpriv", "--pdeathsig", "KILL", "--", setup.program, "-e", "\(setup.directory)/nginx.log", "-p",
+            setup.directory, "-c", configurationFile,
+        ]
+        unsafe unlink(controlSocket)
+        return state.withLock { state in
+            guard !state.isStopping else { return nil }
+            switch ChildProgram.start(words) {
+            case .success(let child):
+                state.process = child
+                return child
+            case .failure(let problem):
+                state.problem = problem.reason
+                return nil
+            }
+        }
+    }
+
+    /// Kills what a former server has left, should the kernel not have: the file names the process, and the process
+    /// names the file.
+    private func killLeftover() {
+        guard let text = FileSource("\(setup.directory)/nginx.pid")?.text(),
+            let process = Int32(text.filter(\.isNumber)),
+            let line = FileText.read("/proc/\(process)/cmdline"), line.contains(configurationFile)
+        else { return }
+        kill(process, SIGKILL)
+    }
+
+    private static var seconds: Int {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        return time.tv_sec
+    }
+
+    private static func pause(milliseconds: Int) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { continuation.resume() }
+        }
+    }
+
+    // MARK: Configuration
+
+    private func write() throws {
+        guard FileText.write(configuration, to: configurationFile) else {
+            throw LectureError(
+                .createFile, detail: configurationFile, cause: unsafe String(cString: strerror(errno)))
+        }
+    }
+
+    /// Two applications: `live` takes feeds under their keys, and the hook sends each on to `egress` under a name that
+    /// is public; there the fragments are made. Redirected within one application, fragments would have the key's name.
+    var configuration: String {
+        let relay = setup.address == "0.0.0.0" ? "127.0.0.1" : setup.address
+        return """
+            load_module "\(setup.modules)/ngx_rtmp_module.so";
+            daemon off;
+            master_process off;
+            pid "\(setup.directory)/nginx.pid";
+            error_log "\(setup.directory)/nginx.log" emerg;
+            events { worker_connections 512; }
+            rtmp {
+                server {
+                    listen \(setup.address):\(setup.port);
+                    access_log off;
+                    ping 30s;
+                    ping_timeout 10s;
+                    notify_method post;
+                    application live {
+                        live on;
+                        deny play all;
+                        drop_idle_publisher 5s;
+                        on_publish "\(setup.hooks)/publish";
+                        on_publish_done "\(setup.hooks)/publish-done";
+                    }
+                    application egress {
+                        live on;
+                        allow publish \(relay);
+                        deny publish all;
+                        deny play all;
+                        idle_streams off;
+                        drop_idle_publisher 5s;
+                        on_publish "\(setup.hooks)/egress";
+                        on_publish_done "\(setup.hooks)/egress-done";
+                        hls on;
+                        hls_path "\(setup.fragments)";
+                        hls_nested on;
+                        hls_fragment \(setup.fragmentMilliseconds)ms;
+                        hls_playlist_length \(setup.fragmentMilliseconds * 10)ms;
+                        hls_cleanup off;
+                    }
+                }
+            }
+            http {
+                access_log off;
+                client_body_temp_path "\(setup.directory)/body";
+                proxy_temp_path "\(setup.directory)/proxy";
+                fastcgi_temp_path "\(setup.directory)/fastcgi";
+                uwsgi_temp_path "\(setup.directory)/uwsgi";
+                scgi_temp_path "\(setup.directory)/scgi";
+                server {
+                    listen "unix:\(controlSocket)";
+                    location /control { rtmp_control all; }
+                }
+            }
+
+            """
+    }
+
+    // MARK: Control
+
+    private var isListening: Bool {
+        guard let socket = UnixSocket(controlSocket) else { return false }
+        return socket.isOpen
+    }
+
+    /// Drops the broadcaster with a key, and waits until nginx has.
+    func dropPublisher(_ key: String) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                UnixSocket(controlSocket)?.ask("/control/drop/publisher?app=live&name=\(key)")
+                continuation.resume()
+            }
+        }
+    }
+}
+
+/// Starts programs.
+enum ChildProgram {
+    /// Why one could not be started.
+    struct Failure: Error {
+        let reason: String
+    }
+
+    /// Starts a program without input, with signals as a new process has them. Its output is dropped.
+    ///
+    /// - Parameter words: its path and its arguments.
+    /// - Returns: its process, or why there is none.
+    static func start(_ words: [String]) -> Result<pid_t, Failure> {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
+        var child: pid_t = 0
+        let result = unsafe posix_spawn(&child, words[0], &actions, &attributes, &pointers, environ)
+        return result == 0 ? .success(child) : .failure(Failure(reason: unsafe String(cString: strerror(result))))
+    }
+}

@@ -1,0 +1,4 @@
+import Glibc
+import LectureLiveServer
+
+exit(await LiveServerProgram.run(Array(CommandLine.arguments.dropFirst())))
