@@ -1,8 +1,8 @@
 public import LectureModel
 
 extension LectureConfiguration {
-    /// Opens the store as ``LectureManager/init(_:)`` does, with a stream that misses no event: reports that wait in the
-    /// store may be sent, and their events may come, before a caller of the initializer could ask for
+    /// Opens the store as ``LectureManager/init(_:)`` does, with a stream that misses no event: reports that wait in
+    /// the store may be sent, and their events may come, before a caller of the initializer could ask for
     /// ``LectureManager/events``.
     ///
     /// - Returns: the manager, and its events from the first one.

@@ -45,8 +45,7 @@ extension LectureManager {
             guard let service else { return finalSummary }
             let summary = try index.owners.summary(service.run)
             var result = FetchSummary()
-            result.counts = summary.counts
-            result.stops = summary.stops
+            (result.counts, result.stops) = (summary.counts, summary.stops)
             result.committedBytes = summary.committedBytes
             result.totalBytes = summary.bytesTotal
             result.fetchedBytes = service.engine.statistics.bytesFetched
