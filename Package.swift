@@ -407,6 +407,13 @@ let package = Package(
                 "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureSQLite", "LectureFormats",
                 "LectureModel", "LectureTestSupport",
             ]),
+        // Live lectures from one end to the other.
+        .testTarget(
+            name: "LiveWalkTests",
+            dependencies: [
+                "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia", "LectureLive", "LectureTransport",
+                "LectureFiles", "LectureFormats", "LectureModel", "LectureTestSupport",
+            ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
         .testTarget(
             name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),

@@ -49,9 +49,8 @@ final class LivePlayback {
                 body: isHead
                     ? .head(byteCount: source.byteCount) : .source(source, byteCount: source.byteCount))
         }
-        var text = source.text()
         let isOver = session.endedAt != nil && !broadcasts.unfinished.contains(session.name)
-        if isOver, !text.hasSuffix("#EXT-X-ENDLIST\n") { text += "#EXT-X-ENDLIST\n" }
+        let text = NginxPlaylist.corrected(source.text(), isOver: isOver)
         let fields = [("Content-Type", "application/vnd.apple.mpegurl"), ("Cache-Control", "no-store")] + shared
         return HTTPAnswer(200, fields, body: .bytes(Array(text.utf8)))
     }

@@ -227,13 +227,17 @@ struct MemberRoutes {
             guard let value = Self.number(text) else { throw LiveRefusal.parameter }
             number = value
         }
-        let order = head.parameter("sortBy") ?? "GREATER_THAN"
-        let limit = head.parameter("limit").map { Int($0) ?? 0 } ?? 100
-        guard ["GREATER_THAN", "LESS_THAN"].contains(order), (1...100).contains(limit) else {
-            throw LiveRefusal.parameter
+        // The interface of the vendor's client has the first word of each pair, the documents of rooms the second.
+        let isAscending: Bool
+        switch head.parameter("sortBy") ?? "GREATER_THAN" {
+        case "GREATER_THAN", "CREATED_AT_ASC": isAscending = true
+        case "LESS_THAN", "CREATED_AT_DESC": isAscending = false
+        default: throw LiveRefusal.parameter
         }
+        let limit = head.parameter("limit").map { Int($0) ?? 0 } ?? 100
+        guard (1...100).contains(limit) else { throw LiveRefusal.parameter }
         let messages = try channels.history(
-            channel, of: member, beyond: number, isAscending: order == "GREATER_THAN", limit: limit)
+            channel, of: member, beyond: number, isAscending: isAscending, limit: limit)
         var bytes = Array("{\"content\":[".utf8)
         for (place, message) in messages.enumerated() {
             if place > 0 { bytes.append(UInt8(ascii: ",")) }
