@@ -119,7 +119,7 @@ let package = Package(
         .target(name: "LectureHTTP", dependencies: ["LectureFormats", "LectureModel", "CMicroHTTPDTypes"]),
 
         // The media of live lectures: linked by live products only.
-        .target(name: "LectureLiveMedia", dependencies: ["LectureModel", "CLectureMedia"]),
+        .target(name: "LectureLiveMedia", dependencies: ["LectureFormats", "LectureModel", "CLectureMedia"]),
 
         // The product, the command.
         .target(
@@ -140,7 +140,8 @@ let package = Package(
         .target(
             name: "LectureLiveServer",
             dependencies: [
-                "LectureFormats", "LectureModel", "LectureLive", "LectureSQLite", "LectureCrypto", "LectureHTTP",
+                "LectureFormats", "LectureModel", "LectureLive", "LectureFiles", "LectureSQLite", "LectureCrypto",
+                "LectureHTTP",
             ],
             resources: [.embedInCode("Schema/0001_create_live_store.sql")]),
         .executableTarget(name: "lecture-live-server", dependencies: ["LectureLiveServer"]),

@@ -1,4 +1,5 @@
 import Glibc
+package import LectureModel
 
 extension Descriptor {
     /// The names in this directory without `.` and `..`, in no order. Names that are not UTF-8 are left out: the store
@@ -30,5 +31,20 @@ extension Descriptor {
             }
             if let name, name != ".", name != ".." { names.append(name) }
         }
+    }
+}
+
+/// Reads directories by their path.
+package enum DirectoryReader {
+    /// The names in a directory, in no order, without `.` and `..`.
+    ///
+    /// - Parameter path: the directory.
+    /// - Returns: the names.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
+    package static func names(of path: String) throws(LectureError) -> [String] {
+        do throws(SystemError) {
+            let number = try systemCall { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+            return try Descriptor(takingOwnership: number).names()
+        } catch { throw FileIntent.read.error(error, path) }
     }
 }

@@ -17,17 +17,14 @@ package struct HTTPField: Sendable, Hashable {
 
 /// The head of a request.
 package struct HTTPRequestHead: Sendable, Hashable {
-    /// A field.
-    package typealias Field = HTTPField
-
     /// As it was written: `GET`, for instance.
     package var method: String
     /// The path, percent-decoded; it may have any bytes, and segments such as `..`.
     package var path: String
     /// The fields in their order.
-    package var fields: [Field]
+    package var fields: [HTTPField]
     /// The names and values of the query, percent-decoded, in their order.
-    package var query: [Field]
+    package var query: [HTTPField]
 
     /// Creates a head.
     ///
@@ -36,7 +33,7 @@ package struct HTTPRequestHead: Sendable, Hashable {
     ///   - path: the path, percent-decoded.
     ///   - fields: the fields in their order.
     ///   - query: the query in its order.
-    package init(method: String, path: String, fields: [Field] = [], query: [Field] = []) {
+    package init(method: String, path: String, fields: [HTTPField] = [], query: [HTTPField] = []) {
         (self.method, self.path, self.fields, self.query) = (method, path, fields, query)
     }
 

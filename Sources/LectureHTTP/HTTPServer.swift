@@ -9,6 +9,14 @@ package protocol HTTPHandler: AnyObject, Sendable {
     ///
     /// - Parameter exchange: the request; it waits until it is answered.
     func handle(_ exchange: HTTPExchange)
+
+    /// Called about once a second, as long as the server runs. Never blocking.
+    func tick()
+}
+
+extension HTTPHandler {
+    /// Nothing.
+    package func tick() {}
 }
 
 /// Where a server listens, and its limits.
@@ -33,20 +41,29 @@ package struct HTTPServerOptions: Sendable, Hashable {
 
 /// A server for HTTP/1.1 (RFC 9112) by libmicrohttpd, which is opened with the first one. One thread serves all
 /// connections; a handler that needs time answers later, from any thread.
+///
+/// ```
+/// listening ──serve──▶ serving ──stop──▶ stopped
+///     └───────────────stop─────────────────▲
+/// ```
 package final class HTTPServer: Sendable {
     /// The port that it listens on.
     package var port: UInt16 { core.port }
     private let core: HTTPServerCore
 
-    /// Starts a server.
+    /// Takes a port. Connections wait until ``serve(by:)``, so that the handler can be made from the port.
     ///
-    /// - Parameters:
-    ///   - options: where it listens, and its limits.
-    ///   - handler: answers; kept until the server has stopped.
+    /// - Parameter options: where it listens, and its limits.
     /// - Throws: `LectureError`: `loopbackMissing` without libmicrohttpd, `loopbackFailed` when the port is in use.
-    package init(_ options: HTTPServerOptions = HTTPServerOptions(), handler: any HTTPHandler) throws(LectureError) {
-        core = try HTTPServerCore(options, handler, MicroHTTPLibrary.shared.get())
+    package init(_ options: HTTPServerOptions = HTTPServerOptions()) throws(LectureError) {
+        core = try HTTPServerCore(options, MicroHTTPLibrary.shared.get())
     }
+
+    /// Serves; called once.
+    ///
+    /// - Parameter handler: answers; kept until the server has stopped.
+    /// - Throws: `LectureError` with `loopbackFailed`.
+    package func serve(by handler: any HTTPHandler) throws(LectureError) { try core.serve(by: handler) }
 
     deinit {
         Task { [core] in await core.stop() }
@@ -62,10 +79,13 @@ final class HTTPServerCore: Sendable {
     private struct Link {
         let socket: Int32
         /// When its next request must be there; nil while one is answered.
-        var due: BootInstant?
+        var due: ContinuousClock.Instant?
     }
 
     @safe private struct State {
+        /// The socket, until the library has it.
+        var socket: Int32?
+        var handler: (any HTTPHandler)?
         var daemon: OpaquePointer?
         /// By the address of what the library knows them as.
         var links: [UInt: Link] = [:]
@@ -76,25 +96,34 @@ final class HTTPServerCore: Sendable {
     let port: UInt16
     let library: MicroHTTPLibrary
     let options: HTTPServerOptions
-    private let handler: any HTTPHandler
-    private let state = Guarded(State())
+    private let state: Guarded<State>
 
-    init(
-        _ options: HTTPServerOptions, _ handler: any HTTPHandler, _ library: MicroHTTPLibrary
-    ) throws(LectureError) {
-        (self.options, self.handler, self.library) = (options, handler, library)
+    init(_ options: HTTPServerOptions, _ library: MicroHTTPLibrary) throws(LectureError) {
+        (self.options, self.library) = (options, library)
         let listener = try HTTPListener(options)
         port = listener.port
+        var initial = State()
+        initial.socket = listener.socket
+        state = Guarded(initial)
+    }
+
+    func serve(by handler: any HTTPHandler) throws(LectureError) {
         // Retained until the daemon has stopped.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         var calls = unsafe cmhdt_callbacks(
             context: context, handler: requestArrived, completed: requestCompleted, connection: connectionChanged)
-        guard
+        // Before the library's thread can call.
+        let socket = state.withLock { state in
+            state.handler = handler
+            defer { state.socket = nil }
+            return state.socket
+        }
+        guard let socket,
             let daemon = unsafe cmhdt_start(
-                library.start, listener.socket, options.mostConnections, options.idleSeconds, &calls)
+                library.start, socket, options.mostConnections, options.idleSeconds, &calls)
         else {
             unsafe Unmanaged<HTTPServerCore>.fromOpaque(context).release()
-            close(listener.socket)
+            if let socket { close(socket) }
             throw LectureError(.loopbackFailed, cause: "libmicrohttpd cannot start")
         }
         state.withLock { unsafe $0.daemon = daemon }
@@ -115,8 +144,11 @@ final class HTTPServerCore: Sendable {
     /// A request is whole, or its connection was resumed.
     func proceed(_ exchange: HTTPExchange, on connection: OpaquePointer) -> MHD_Result {
         exchange.proceed { exchange in
-            state.withLock { unsafe $0.links[Self.key(connection)]?.due = nil }
-            handler.handle(exchange)
+            let handler = state.withLock { state in
+                unsafe state.links[Self.key(connection)]?.due = nil
+                return state.handler
+            }
+            handler?.handle(exchange)
         }
     }
 
@@ -142,13 +174,7 @@ final class HTTPServerCore: Sendable {
 
     private static func key(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }
 
-    private var due: BootInstant? { options.requestSeconds.map { Self.now + .seconds($0) } }
-
-    private static var now: BootInstant {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        return BootInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
+    private var due: ContinuousClock.Instant? { options.requestSeconds.map { .now + .seconds($0) } }
 
     // MARK: Time
 
@@ -166,17 +192,18 @@ final class HTTPServerCore: Sendable {
 
     /// - Returns: false once the server has stopped.
     private func tick() -> Bool {
-        let now = Self.now
-        let exchanges: [HTTPExchange]? = state.withLock { state in
+        let now = ContinuousClock.now
+        let found: ([HTTPExchange], (any HTTPHandler)?)? = state.withLock { state in
             guard state.stopping == nil else { return nil }
             // The library closes a socket after it has reported that: until then the number is this connection's.
             for link in state.links.values {
                 if let due = link.due, due < now { shutdown(link.socket, Int32(SHUT_RDWR)) }
             }
-            return Array(state.exchanges.values)
+            return (Array(state.exchanges.values), state.handler)
         }
-        guard let exchanges else { return false }
+        guard let (exchanges, handler) = found else { return false }
         for exchange in exchanges { exchange.tick() }
+        handler?.tick()
         return true
     }
 
@@ -197,14 +224,17 @@ final class HTTPServerCore: Sendable {
         for exchange in state.withLock({ Array($0.exchanges.values) }) { exchange.disconnect() }
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
-                let daemon = unsafe state.withLock { state in
-                    defer { unsafe state.daemon = nil }
-                    return unsafe state.daemon
+                let (daemon, socket) = unsafe state.withLock { state in
+                    defer { unsafe (state.daemon, state.socket) = (nil, nil) }
+                    return unsafe (state.daemon, state.socket)
                 }
+                if let socket { close(socket) }
                 if let daemon = unsafe daemon {
                     unsafe library.stop(daemon)
                     unsafe Unmanaged.passUnretained(self).release()
                 }
+                // It may keep what keeps the server.
+                state.withLock { $0.handler = nil }
                 continuation.resume()
             }
         }

@@ -1,4 +1,4 @@
-import Glibc
+import LectureFiles
 public import LectureFormats
 
 /// What a live server is started with.
@@ -32,7 +32,7 @@ public struct LiveOptions: Sendable {
     /// How many connections may be open, event streams included.
     public var mostConnections: UInt32 = 1000
     /// The time.
-    public var now: @Sendable () -> Timestamp = { LiveOptions.systemTime() }
+    public var now: @Sendable () -> Timestamp = { SystemClock().now() }
 
     /// Creates options.
     ///
@@ -43,11 +43,11 @@ public struct LiveOptions: Sendable {
         (self.stateDirectory, self.credentials) = (stateDirectory, credentials)
     }
 
-    private static func systemTime() -> Timestamp {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    /// Where programs of this machine reach the server.
+    var localAddress: String { Self.local(address) }
+
+    /// Where programs of this machine reach one that listens at an address.
+    static func local(_ address: String) -> String { address == "0.0.0.0" ? "127.0.0.1" : address }
 }
 
 /// The name and the secret with which the application's server logs members in.

@@ -1,4 +1,5 @@
 import Glibc
+import LectureFiles
 import LectureFormats
 import LectureHTTP
 import LectureLive
@@ -85,15 +86,18 @@ final class LivePlayback {
 
     // MARK: Files that are not needed
 
+    /// Without a directory there is nothing to delete.
+    private static func names(_ path: String) -> [String] { (try? DirectoryReader.names(of: path)) ?? [] }
+
     /// Deletes the directories of sessions that no link leads to any more, and fragments that long left their playlist:
     /// nginx does that only with a process of its own.
     func tidy() throws {
         let needed = try store.neededSessionNames(
             since: options.now() + .seconds(-120 - options.endGrace.components.seconds))
-        for name in Directory.names(directory) {
+        for name in Self.names(directory) {
             let path = "\(directory)/\(name)"
             guard needed.contains(name) else {
-                for file in Directory.names(path) { unsafe unlink("\(path)/\(file)") }
+                for file in Self.names(path) { unsafe unlink("\(path)/\(file)") }
                 unsafe rmdir(path)
                 continue
             }
@@ -101,28 +105,11 @@ final class LivePlayback {
                 let first = text.split(separator: "\n").first(where: { Self.isName(String($0)) }),
                 let number = Int(first.dropLast(3))
             else { continue }
-            for file in Directory.names(path) where Self.isName(file) {
+            for file in Self.names(path) where Self.isName(file) {
                 // Readers of an older playlist are at most a few behind.
                 if let other = Int(file.dropLast(3)), other < number - 10 { unsafe unlink("\(path)/\(file)") }
             }
         }
-    }
-}
-
-/// The names in a directory.
-enum Directory {
-    static func names(_ path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                // Sound: the kernel ends each name with a zero, within the field.
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
     }
 }
 

@@ -51,17 +51,15 @@ public final class LiveServer: Sendable {
         let directory = try StateLock.prepare(options.stateDirectory)
         options.stateDirectory = directory
         let lock = try StateLock(directory)
-        let gate = Gate()
         var limits = HTTPServerOptions()
         (limits.address, limits.port, limits.bodyLimit) = (options.address, options.port, 64 << 10)
         (limits.mostConnections, limits.requestSeconds) = (options.mostConnections, 30)
-        let http = try HTTPServer(limits, handler: gate)
+        let http = try HTTPServer(limits)
         do {
-            let host = options.address == "0.0.0.0" ? "127.0.0.1" : options.address
-            let url = "http://\(host):\(http.port)"
+            let url = "http://\(options.localAddress):\(http.port)"
             if options.rtmpPort == 0 { options.rtmpPort = try FreePort.find(options.address) }
             let secret = try LiveStore.secret()
-            let ingest = "rtmp://\(host):\(options.rtmpPort ?? 1935)/live"
+            let ingest = "rtmp://\(options.localAddress):\(options.rtmpPort ?? 1935)/live"
             let service = try LiveService(
                 options, base: options.publicURL ?? url, ingestURL: ingest, hookSecret: secret)
             var nginx: NginxServer?
@@ -72,7 +70,7 @@ public final class LiveServer: Sendable {
                     hooks: "\(url)/hooks/\(secret)", fragmentMilliseconds: options.fragment.milliseconds)
                 nginx = NginxServer(setup) { [weak service] in Task { await service?.mediaServerDied() } }
             }
-            gate.service.withLock { $0 = service }
+            try http.serve(by: service)
             try await nginx?.start()
             await service.begin(nginx)
             return LiveServer(http, service, nginx, lock, url: url, rtmpPort: options.rtmpPort)
@@ -87,16 +85,6 @@ public final class LiveServer: Sendable {
         await service.end()
         await http.stop()
         lock.release()
-    }
-
-    /// Passes requests on, once there is a service.
-    private final class Gate: HTTPHandler {
-        let service = Guarded<LiveService?>(nil)
-
-        func handle(_ exchange: HTTPExchange) {
-            guard let service = service.withLock(\.self) else { return exchange.answer(HTTPAnswer(503)) }
-            Task { await service.respond(exchange) }
-        }
     }
 }
 

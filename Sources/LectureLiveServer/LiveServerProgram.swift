@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import LectureFiles
 import LectureFormats
 import LectureModel
 
@@ -169,13 +170,13 @@ struct LiveArguments {
     }
 
     private func credentials(_ path: String) throws(Problem) -> LiveCredentials {
-        var facts = stat()
-        guard unsafe stat(path, &facts) == 0, let text = FileText.read(path) else {
-            throw Problem(text: "\(path) cannot be read", status: 78)
+        let bytes: [UInt8]
+        do throws(LectureError) { bytes = try SecretFile.open(path, limit: 1 << 16).bytes() } catch {
+            let isExposed = error.code == .secretReadable
+            let text = isExposed ? "can be read by others; use chmod 600" : "cannot be read"
+            throw Problem(text: "\(path) \(text)", status: 78)
         }
-        guard facts.st_mode & 0o077 == 0 else {
-            throw Problem(text: "\(path) can be read by others; use chmod 600", status: 78)
-        }
+        let text = String(decoding: bytes, as: UTF8.self)
         guard let credentials = LiveCredentials(text) else {
             throw Problem(
                 text: "\(path) must have KEY:SECRET in one line, the secret of 16 characters or more", status: 78)

@@ -6,7 +6,7 @@ import LectureLive
 import LectureModel
 
 /// The server's state, and what its requests do. One request at a time is at it.
-actor LiveService {
+actor LiveService: HTTPHandler {
     let options: LiveOptions
     let store: LiveStore
     let channels: LiveChannels
@@ -69,8 +69,10 @@ actor LiveService {
 
     // MARK: Requests
 
-    /// Answers a request.
-    func respond(_ exchange: HTTPExchange) async {
+    /// Answers a request later, on this actor.
+    nonisolated func handle(_ exchange: HTTPExchange) { Task { await respond(exchange) } }
+
+    private func respond(_ exchange: HTTPExchange) async {
         do {
             if let answer = try await answer(exchange) { exchange.answer(answer) }
         } catch let refusal as LiveRefusal {
@@ -241,12 +243,7 @@ actor LiveService {
     }
 
     /// Where nginx sends feeds on to: itself.
-    private var egressURL: String {
-        let host = options.address == "0.0.0.0" ? "127.0.0.1" : options.address
-        return "rtmp://\(host):\(rtmpPort)/egress"
-    }
-
-    private var rtmpPort: UInt16 { options.rtmpPort ?? 0 }
+    private var egressURL: String { "rtmp://\(options.localAddress):\(options.rtmpPort ?? 0)/egress" }
 
     /// Looks for the first fragments, as long as there is a feed without.
     private func watchFeeds() {

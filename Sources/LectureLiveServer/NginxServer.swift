@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import LectureFiles
 import LectureModel
 
 /// nginx with its module for RTMP, as a child of this process: started, watched, and started again when it dies.
@@ -111,7 +112,7 @@ final class NginxServer: Sendable {
     private func supervise() {
         var failures = 0
         while failures < 5 {
-            let began = Self.seconds
+            let began = ContinuousClock.now
             guard let child = launch() else { break }
             // Not reaped until no signal can be meant for it any more.
             var facts = unsafe siginfo_t()
@@ -125,7 +126,7 @@ final class NginxServer: Sendable {
             if isStopping { break }
             died()
             // One that dies at once cannot run here; one that dies later is started again at once.
-            failures = Self.seconds - began < 2 ? failures + 1 : 0
+            failures = .now - began < .seconds(2) ? failures + 1 : 0
         }
         let waiting = state.withLock { state in
             state.hasEnded = true
@@ -137,18 +138,18 @@ final class NginxServer: Sendable {
 
     private func launch() -> pid_t? {
         let words = [
-            "/usr/bin/setpriv", "--pdeathsig", "KILL", "--", setup.program, "-e", "\(setup.directory)/nginx.log", "-p",
-            setup.directory, "-c", configurationFile,
+            "--pdeathsig", "KILL", "--", setup.program, "-e", "\(setup.directory)/nginx.log", "-p", setup.directory,
+            "-c", configurationFile,
         ]
         unsafe unlink(controlSocket)
         return state.withLock { state in
             guard !state.isStopping else { return nil }
-            switch ChildProgram.start(words) {
-            case .success(let child):
+            do throws(LectureError) {
+                let child = try ChildProgram.start("/usr/bin/setpriv", words)
                 state.process = child
                 return child
-            case .failure(let problem):
-                state.problem = problem.reason
+            } catch {
+                state.problem = error.message
                 return nil
             }
         }
@@ -162,12 +163,6 @@ final class NginxServer: Sendable {
             let line = FileText.read("/proc/\(process)/cmdline"), line.contains(configurationFile)
         else { return }
         kill(process, SIGKILL)
-    }
-
-    private static var seconds: Int {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        return time.tv_sec
     }
 
     private static func pause(milliseconds: Int) async {
@@ -188,68 +183,64 @@ final class NginxServer: Sendable {
     /// Two applications: `live` takes feeds under their keys, and the hook sends each on to `egress` under a name that
     /// is public; there the fragments are made. Redirected within one application, fragments would have the key's name.
     var configuration: String {
-        let relay = setup.address == "0.0.0.0" ? "127.0.0.1" : setup.address
-        return """
-            load_module "\(setup.modules)/ngx_rtmp_module.so";
-            daemon off;
-            master_process off;
-            pid "\(setup.directory)/nginx.pid";
-            error_log "\(setup.directory)/nginx.log" emerg;
-            events { worker_connections 512; }
-            rtmp {
-                server {
-                    listen \(setup.address):\(setup.port);
-                    access_log off;
-                    ping 30s;
-                    ping_timeout 10s;
-                    notify_method post;
-                    application live {
-                        live on;
-                        deny play all;
-                        drop_idle_publisher 5s;
-                        on_publish "\(setup.hooks)/publish";
-                        on_publish_done "\(setup.hooks)/publish-done";
-                    }
-                    application egress {
-                        live on;
-                        allow publish \(relay);
-                        deny publish all;
-                        deny play all;
-                        idle_streams off;
-                        drop_idle_publisher 5s;
-                        on_publish "\(setup.hooks)/egress";
-                        on_publish_done "\(setup.hooks)/egress-done";
-                        hls on;
-                        hls_path "\(setup.fragments)";
-                        hls_nested on;
-                        hls_fragment \(setup.fragmentMilliseconds)ms;
-                        hls_playlist_length \(setup.fragmentMilliseconds * 10)ms;
-                        hls_cleanup off;
-                    }
-                }
-            }
-            http {
+        """
+        load_module "\(setup.modules)/ngx_rtmp_module.so";
+        daemon off;
+        master_process off;
+        pid "\(setup.directory)/nginx.pid";
+        error_log "\(setup.directory)/nginx.log" emerg;
+        events { worker_connections 512; }
+        rtmp {
+            server {
+                listen \(setup.address):\(setup.port);
                 access_log off;
-                client_body_temp_path "\(setup.directory)/body";
-                proxy_temp_path "\(setup.directory)/proxy";
-                fastcgi_temp_path "\(setup.directory)/fastcgi";
-                uwsgi_temp_path "\(setup.directory)/uwsgi";
-                scgi_temp_path "\(setup.directory)/scgi";
-                server {
-                    listen "unix:\(controlSocket)";
-                    location /control { rtmp_control all; }
+                ping 30s;
+                ping_timeout 10s;
+                notify_method post;
+                application live {
+                    live on;
+                    deny play all;
+                    drop_idle_publisher 5s;
+                    on_publish "\(setup.hooks)/publish";
+                    on_publish_done "\(setup.hooks)/publish-done";
+                }
+                application egress {
+                    live on;
+                    allow publish \(LiveOptions.local(setup.address));
+                    deny publish all;
+                    deny play all;
+                    idle_streams off;
+                    drop_idle_publisher 5s;
+                    on_publish "\(setup.hooks)/egress";
+                    on_publish_done "\(setup.hooks)/egress-done";
+                    hls on;
+                    hls_path "\(setup.fragments)";
+                    hls_nested on;
+                    hls_fragment \(setup.fragmentMilliseconds)ms;
+                    hls_playlist_length \(setup.fragmentMilliseconds * 10)ms;
+                    hls_cleanup off;
                 }
             }
+        }
+        http {
+            access_log off;
+            client_body_temp_path "\(setup.directory)/body";
+            proxy_temp_path "\(setup.directory)/proxy";
+            fastcgi_temp_path "\(setup.directory)/fastcgi";
+            uwsgi_temp_path "\(setup.directory)/uwsgi";
+            scgi_temp_path "\(setup.directory)/scgi";
+            server {
+                listen "unix:\(controlSocket)";
+                location /control { rtmp_control all; }
+            }
+        }
 
-            """
+        """
     }
 
     // MARK: Control
 
-    private var isListening: Bool {
-        guard let socket = UnixSocket(controlSocket) else { return false }
-        return socket.isOpen
-    }
+    private var isListening: Bool { UnixSocket(controlSocket) != nil }
 
     /// Drops the broadcaster with a key, and waits until nginx has.
     func dropPublisher(_ key: String) async {
@@ -259,41 +250,5 @@ final class NginxServer: Sendable {
                 continuation.resume()
             }
         }
-    }
-}
-
-/// Starts programs.
-enum ChildProgram {
-    /// Why one could not be started.
-    struct Failure: Error {
-        let reason: String
-    }
-
-    /// Starts a program without input, with signals as a new process has them. Its output is dropped.
-    ///
-    /// - Parameter words: its path and its arguments.
-    /// - Returns: its process, or why there is none.
-    static func start(_ words: [String]) -> Result<pid_t, Failure> {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        var all = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
-        var child: pid_t = 0
-        let result = unsafe posix_spawn(&child, words[0], &actions, &attributes, &pointers, environ)
-        return result == 0 ? .success(child) : .failure(Failure(reason: unsafe String(cString: strerror(result))))
     }
 }

@@ -68,9 +68,6 @@ final class UnixSocket {
 
     deinit { close(descriptor) }
 
-    /// Whether it is connected.
-    var isOpen: Bool { descriptor >= 0 }
-
     /// Sends a request of HTTP/1.0, and reads the answer to its end, at most two seconds at a time.
     ///
     /// - Parameter target: path and query.

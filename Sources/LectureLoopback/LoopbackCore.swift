@@ -1,20 +1,19 @@
-import Dispatch
 import Glibc
 import LectureHTTP
 import LectureKit
 import LectureModel
 
-/// The server: its plays, and the rules of its requests.
+/// The server: its plays, and the rules of its requests. The HTTP server keeps it until it has stopped.
 final class LoopbackCore: HTTPHandler {
     private struct State {
         var plays: [ServedPlay] = []
-        var rules: RequestRules?
-        var server: HTTPServer?
         var isChecking = false
         var stopping: Task<Void, Never>?
     }
 
-    let port: UInt16
+    var port: UInt16 { server.port }
+    private let server: HTTPServer
+    private let rules: RequestRules
     private let manager: LectureManager
     private let options: LoopbackOptions
     private let state = Guarded(State())
@@ -23,32 +22,13 @@ final class LoopbackCore: HTTPHandler {
         (self.manager, self.options) = (manager, options)
         var limits = HTTPServerOptions()
         limits.port = options.port
-        let relay = Relay()
-        let server = try HTTPServer(limits, handler: relay)
-        port = server.port
-        state.withLock { state in
-            state.rules = RequestRules(port: server.port, origins: options.origins)
-            state.server = server
-        }
-        relay.core.withLock { $0 = self }
-        beat()
-    }
-
-    /// Passes requests on. The server has it before the core exists, as the port is a part of the rules.
-    private final class Relay: HTTPHandler {
-        let core = Guarded<LoopbackCore?>(nil)
-
-        func handle(_ exchange: HTTPExchange) {
-            guard let core = core.withLock(\.self) else { return exchange.disconnect() }
-            core.handle(exchange)
-        }
+        server = try HTTPServer(limits)
+        rules = RequestRules(port: server.port, origins: options.origins)
+        try server.serve(by: self)
     }
 
     /// Answers a request. On the server's thread.
-    func handle(_ exchange: HTTPExchange) {
-        guard let rules = state.withLock(\.rules) else { return exchange.disconnect() }
-        Answering(core: self, exchange: exchange).answer(by: rules)
-    }
+    func handle(_ exchange: HTTPExchange) { Answering(core: self, exchange: exchange).answer(by: rules) }
 
     // MARK: Plays
 
@@ -94,33 +74,14 @@ final class LoopbackCore: HTTPHandler {
         return found.flatMap { $0.isOver ? nil : $0 }
     }
 
-    /// Checks the plays about once a second, as long as the server runs.
-    private func beat() {
-        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "lecture.loopback.heartbeat"))
-        timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-        // `nonisolated(unsafe)`: cancelling is safe from any thread, and the handler is the only place that does.
-        nonisolated(unsafe) let source = timer
-        timer.setEventHandler { [weak self] in
-            guard let self, tick() else { return unsafe source.cancel() }
-        }
-        timer.activate()
-    }
-
-    /// Starts a check unless one is under way.
-    ///
-    /// - Returns: false once the server has stopped.
-    private func tick() -> Bool {
-        let plays: [ServedPlay]? = state.withLock { state in
-            guard state.stopping == nil else { return nil }
-            guard !state.isChecking else { return [] }
+    /// Checks the plays, unless the last check is under way.
+    func tick() {
+        let plays: [ServedPlay] = state.withLock { state in
+            guard state.stopping == nil, !state.isChecking, !state.plays.isEmpty else { return [] }
             state.isChecking = true
             return state.plays
         }
-        guard let plays else { return false }
-        guard !plays.isEmpty else {
-            state.withLock { $0.isChecking = false }
-            return true
-        }
+        guard !plays.isEmpty else { return }
         Task {
             for play in plays where !play.isOver { await play.check() }
             state.withLock { state in
@@ -128,7 +89,6 @@ final class LoopbackCore: HTTPHandler {
                 state.plays.removeAll(where: \.isOver)
             }
         }
-        return true
     }
 
     // MARK: The end
@@ -145,11 +105,6 @@ final class LoopbackCore: HTTPHandler {
 
     private func finish() async {
         for play in state.withLock(\.plays) { await play.end(.closed) }
-        // The server keeps the core, and the core the server, until here.
-        let server = state.withLock { state in
-            defer { state.server = nil }
-            return state.server
-        }
-        await server?.stop()
+        await server.stop()
     }
 }

@@ -1,9 +1,6 @@
 import LectureFormats
 import LectureHTTP
 
-/// The head of a request.
-typealias RequestHead = HTTPRequestHead
-
 /// Which requests are answered. A value: it knows no socket and no play.
 struct RequestRules: Sendable {
     let port: UInt16
@@ -25,7 +22,7 @@ struct RequestRules: Sendable {
     ///
     /// - Parameter request: its head.
     /// - Returns: what it asks for, or why it is refused.
-    func judge(_ request: RequestHead) -> Result<Wanted, Refused> {
+    func judge(_ request: HTTPRequestHead) -> Result<Wanted, Refused> {
         let hosts = request.values("host").map { $0.lowercased() }
         guard hosts.count == 1, names.contains(hosts[0]) else { return .failure(Refused(.foreignHost)) }
         let origin: String?
@@ -54,7 +51,7 @@ struct RequestRules: Sendable {
     }
 
     /// A browser names the origin of a page, or at least whether it is another site's: `Sec-Fetch-Site`.
-    private func origin(of request: RequestHead) -> Result<String?, Refused> {
+    private func origin(of request: HTTPRequestHead) -> Result<String?, Refused> {
         let named = request.values("origin")
         guard let origin = named.first else {
             let site = request.value("sec-fetch-site") ?? "none"
@@ -84,7 +81,7 @@ enum WantedBytes: Hashable {
 
     /// Reads `Range` (RFC 9110 section 14.2). What is not understood, several ranges, and a condition that names a
     /// version (`If-Range`) mean everything, as the RFC permits.
-    init(_ request: RequestHead, byteCount: Int64) {
+    init(_ request: HTTPRequestHead, byteCount: Int64) {
         self = .whole
         let values = request.values("range")
         guard values.count == 1, request.value("if-range") == nil, values[0].lowercased().hasPrefix("bytes=") else {

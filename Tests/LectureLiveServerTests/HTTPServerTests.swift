@@ -37,7 +37,8 @@ struct HTTPServerTests {
         options.bodyLimit = 1000
         change(&options)
         let handler = Handler()
-        let server = try HTTPServer(options, handler: handler)
+        let server = try HTTPServer(options)
+        try server.serve(by: handler)
         return (server, handler, LiveClient(port: Int(server.port)))
     }
 
@@ -160,7 +161,7 @@ struct HTTPServerTests {
         #expect(throws: LectureError.self) {
             var options = HTTPServerOptions()
             options.address = "::1"
-            _ = try HTTPServer(options, handler: Handler())
+            _ = try HTTPServer(options)
         }
     }
 }

@@ -6,14 +6,15 @@ import Testing
 
 /// Which requests are answered, as a value.
 struct RequestRulesTests {
-    private func head(_ fields: [(String, String)] = [], method: String = "GET", path: String = "/a") -> RequestHead {
-        RequestHead(method: method, path: path, fields: fields.map { RequestHead.Field(name: $0.0, value: $0.1) })
+    private func head(_ fields: [(String, String)] = [], method: String = "GET", path: String = "/a") -> HTTPRequestHead
+    {
+        HTTPRequestHead(method: method, path: path, fields: fields.map { HTTPField(name: $0.0, value: $0.1) })
     }
 
     private let rules = RequestRules(port: 8080, origins: ["https://lms.example"])
     private let host = ("Host", "127.0.0.1:8080")
 
-    private func refusal(_ head: RequestHead, _ rules: RequestRules? = nil) -> LoopbackRefusal? {
+    private func refusal(_ head: HTTPRequestHead, _ rules: RequestRules? = nil) -> LoopbackRefusal? {
         guard case .failure(let refused) = (rules ?? self.rules).judge(head) else { return nil }
         return refused.refusal
     }
