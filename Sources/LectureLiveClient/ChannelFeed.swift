@@ -65,7 +65,8 @@ private struct FeedRun: Sendable {
         case opened
         case message(LiveMessage)
         case retry(Duration)
-        case lost(LiveFailure?)
+        /// With the server's position, for the next connection.
+        case lost(LiveFailure?, position: String)
         case page([LiveMessage], isEnd: Bool)
         case pageFailed(LiveFailure)
         case time
@@ -91,11 +92,11 @@ private struct FeedRun: Sendable {
 
     func run(_ feed: ChatFeed) async {
         var feed = feed
-        var (wasOpen, attempts): (Bool, Int) = (false, 0)
+        var (wasOpen, attempts, position): (Bool, Int, String) = (false, 0, "")
         // All that waits or reads ends with this task.
         await withDiscardingTaskGroup { group in
             var current: TransferID?
-            for output in feed.begin() { current = carryOut(output, &group) ?? current }
+            for output in feed.begin() { current = carryOut(output, position, &group) ?? current }
             for await input in inbox.inputs {
                 let now = time.clock.boot()
                 var outputs: [ChatFeed.Output] = []
@@ -109,8 +110,8 @@ private struct FeedRun: Sendable {
                     inbox.taken()
                     outputs = feed.received(message)
                 case .retry(let wait): feed.setServerWait(wait)
-                case .lost(let failure):
-                    attempts += 1
+                case .lost(let failure, let reached):
+                    (attempts, position) = (attempts + 1, reached)
                     let isFinal = failure?.code != .server || !wasOpen && attempts >= Self.firstAttempts
                     if let failure, isFinal {
                         end = failure
@@ -126,16 +127,18 @@ private struct FeedRun: Sendable {
                     report.yield(.failed(end))
                     break
                 }
-                for output in outputs { current = carryOut(output, &group) ?? current }
+                for output in outputs { current = carryOut(output, position, &group) ?? current }
             }
             if let current { client.transport.cancel(current) }
             group.cancelAll()
         }
     }
 
-    private func carryOut(_ output: ChatFeed.Output, _ group: inout DiscardingTaskGroup) -> TransferID? {
+    private func carryOut(
+        _ output: ChatFeed.Output, _ position: String, _ group: inout DiscardingTaskGroup
+    ) -> TransferID? {
         switch output {
-        case .connect: return connect(output)
+        case .connect(let last): return connect(after: last, position)
         case .deliver(let messages): report.yield(.messages(messages))
         case .skipped(let range): report.yield(.skipped(range))
         case .wait(let until):
@@ -161,16 +164,19 @@ private struct FeedRun: Sendable {
         return nil
     }
 
-    private func connect(_ output: ChatFeed.Output) -> TransferID {
-        var last: String?
-        if case .connect(let id) = output { last = id }
-        let sink = EventSink(channelID: channelID, lastID: last ?? "", inbox: inbox)
+    /// Opens the event stream: after the position that the server has given, which is one in all channels of the member;
+    /// before there is one, after a message of this channel.
+    private func connect(after last: String?, _ position: String) -> TransferID {
+        let known = position.isEmpty ? last.map { "\(channelID)-\($0)" } ?? "" : position
+        let sink = EventSink(channelID: channelID, lastID: known, inbox: inbox)
         var request = TransferRequest(
             id: TransferNumbers.next(), url: "\(client.server.base)/v2/members/me/event-sources", sink: sink)
         request.headers.append(client.server.authorization)
         request.headers.append(HeaderField(name: "Accept", value: "text/event-stream"))
         request.headers.append(HeaderField(name: "Cache-Control", value: "no-cache"))
-        if let last { request.headers.append(HeaderField(name: "Last-Event-ID", value: last)) }
+        if let field = try? HeaderField(checking: "Last-Event-ID", value: known), !known.isEmpty {
+            request.headers.append(field)
+        }
         request.allowsHTTP2 = false
         request.stallTimeout = inactivity
         client.transport.start(request)
@@ -251,15 +257,18 @@ private final class EventSink: TransferSink {
 
     func transferEnded(_ outcome: TransferOutcome) {
         let state = state.withLock { $0 }
-        if state.isOpen { return inbox.put(.lost(nil)) }
+        let position = state.reader.lastID
+        if state.isOpen { return inbox.put(.lost(nil, position: position)) }
         guard let status = state.status else {
             var detail = ""
             if case .failed(_, let text) = outcome.end { detail = ": \(text)" }
-            return inbox.put(.lost(LiveFailure(.server, "the server has not answered\(detail)")))
+            let failure = LiveFailure(.server, "the server has not answered\(detail)")
+            return inbox.put(.lost(failure, position: position))
         }
         // A server that is busy or restarts is asked again; a refusal is final.
         let isPassing = status >= 500 || status == 408 || status == 429
         let value = try? JSONScanner.scan(state.body)
-        inbox.put(.lost(AnswerSink.Answer.refusal(status, value, isPassing ? .server : .channelUnexpected)))
+        let failure = AnswerSink.Answer.refusal(status, value, isPassing ? .server : .channelUnexpected)
+        inbox.put(.lost(failure, position: position))
     }
 }

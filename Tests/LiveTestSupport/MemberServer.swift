@@ -263,7 +263,9 @@ public final class MemberServer: Sendable {
             peer.send(Self.streamHead + Self.chunk(": hello\n\n"))
             var stream = Stream(peer: peer, rest: limit)
             if limit == 0 { peer.hangUp() }
-            let last = request.fields["last-event-id"].flatMap(UInt64.init) ?? UInt64(state.messages.count)
+            // The position is `CHANNEL-MESSAGE` of a client, or the plain number of this server.
+            let position = request.fields["last-event-id"].flatMap { $0.split(separator: "-").last }
+            let last = position.flatMap { UInt64($0) } ?? UInt64(state.messages.count)
             for message in state.messages where message.id > last { Self.send(message, &stream) }
             if stream.rest > 0 { state.streams.append(stream) }
         }

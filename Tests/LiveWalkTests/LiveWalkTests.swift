@@ -147,11 +147,36 @@ struct LiveWalkTests {
         let joined = first.filter { $0.customType == LiveMessage.Word.joined }
         #expect(Set(joined.map(\.userID)) == Set(["teacher"] + (1...5).map { "learner-\($0)" }))
         #expect(first.compactMap(\.participants).max() == 6)
-        // Another who comes later has the same history.
+        // One that comes later has the same history.
         let late = try await lecture.member("late")
         try await late.join(room.id)
         let (page, isEnd) = try await late.messages(channelID: room.channelID, after: 0)
         #expect(page.count == 100 && !isEnd && page == Array(first.prefix(100)))
+        try await lecture.stop()
+    }
+
+    @Test func `a member of two rooms reads each of them`() async throws {
+        let lecture = try await Lecture(hasMedia: false)
+        let learner = try await lecture.member("learner")
+        var rooms: [(host: MemberClient, room: VideoRoom)] = []
+        for name in ["algebra", "geometry"] {
+            let host = try await lecture.member(name)
+            let room = try await host.createRoom(title: name, scheduledAt: Timestamp(milliseconds: 0))
+            for member in [host, learner] { try await member.join(room.id) }
+            rooms.append((host, room))
+        }
+        let readings = rooms.map { Reading($0.room.channelID, learner) }
+        for (host, room) in rooms {
+            for _ in 0..<3 { try await host.send(room.title, channelID: room.channelID) }
+            try await host.send(room.title, customType: "end", channelID: room.channelID)
+        }
+        for (reading, (_, room)) in zip(readings, rooms) {
+            _ = try await reading.next { $0.customType == "end" }
+            reading.close()
+            #expect(reading.messages.map(\.id) == Array(1...UInt64(reading.messages.count)))
+            let texts = reading.messages.filter { $0.origin == .member }.map(\.text)
+            #expect(texts == [String](repeating: room.title, count: 4))
+        }
         try await lecture.stop()
     }
 }
