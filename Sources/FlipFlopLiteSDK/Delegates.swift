@@ -119,11 +119,29 @@ final class Courier: @unchecked Sendable {
         set { state.withLock { $0.queue = newValue } }
     }
 
-    func post(_ call: @escaping Call) {
+    private func post(_ call: @escaping Call) {
         state.withLock { state in
             if state.hadDelegate { return deliver(call, state.queue) }
             if state.waiting.count == Self.waitingLimit { state.waiting.removeFirst() }
             state.waiting.append(call)
+        }
+    }
+
+    /// Calls the delegate of a broadcaster.
+    func post(_ call: @escaping @Sendable (FFLStreamer, any FFLStreamerDelegate) -> Void) {
+        post { (owner: AnyObject, delegate: AnyObject) in
+            guard let owner = owner as? FFLStreamer, let delegate = delegate as? any FFLStreamerDelegate else { return }
+            call(owner, delegate)
+        }
+    }
+
+    /// Calls the delegate of a viewer.
+    func post(_ call: @escaping @Sendable (FFLLivePlayer, any FFLLivePlayerDelegate) -> Void) {
+        post { (owner: AnyObject, delegate: AnyObject) in
+            guard let owner = owner as? FFLLivePlayer, let delegate = delegate as? any FFLLivePlayerDelegate else {
+                return
+            }
+            call(owner, delegate)
         }
     }
 

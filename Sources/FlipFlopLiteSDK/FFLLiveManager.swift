@@ -66,12 +66,7 @@ public final class FFLLiveManager: Sendable {
         change { state, feed in
             state.zoom = Double(bounded)
             feed.setZoom(Double(bounded))
-            courier.post { owner, delegate in
-                guard let owner = owner as? FFLStreamer, let delegate = delegate as? any FFLStreamerDelegate else {
-                    return
-                }
-                delegate.fflStreamer(owner, didChangeZoom: bounded)
-            }
+            courier.post { (owner: FFLStreamer, delegate) in delegate.fflStreamer(owner, didChangeZoom: bounded) }
         }
     }
 

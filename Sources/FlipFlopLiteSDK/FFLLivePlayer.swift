@@ -211,16 +211,10 @@ actor LivePlayerRun {
         channel.open(
             id, access,
             received: { [courier] message in
-                courier.post { owner, delegate in
-                    guard let owner = owner as? FFLLivePlayer, let delegate = delegate as? any FFLLivePlayerDelegate
-                    else { return }
-                    delegate.fflLivePlayer(owner, didReceive: message)
-                }
+                courier.post { (owner: FFLLivePlayer, delegate) in delegate.fflLivePlayer(owner, didReceive: message) }
             },
             chatFailed: { [courier] failure in
-                courier.post { owner, delegate in
-                    guard let owner = owner as? FFLLivePlayer, let delegate = delegate as? any FFLLivePlayerDelegate
-                    else { return }
+                courier.post { (owner: FFLLivePlayer, delegate) in
                     delegate.fflLivePlayer(owner, didFail: FFError(failure))
                 }
             },
@@ -249,10 +243,6 @@ actor LivePlayerRun {
     private func report(_ failure: LiveFailure) { post { $1.fflLivePlayer($0, didFail: FFError(failure)) } }
 
     private func post(_ call: @escaping @Sendable (FFLLivePlayer, any FFLLivePlayerDelegate) -> Void) {
-        courier.post { owner, delegate in
-            if let owner = owner as? FFLLivePlayer, let delegate = delegate as? any FFLLivePlayerDelegate {
-                call(owner, delegate)
-            }
-        }
+        courier.post(call)
     }
 }

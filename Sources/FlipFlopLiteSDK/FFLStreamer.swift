@@ -302,19 +302,10 @@ actor StreamerRun {
         channel.open(
             id, access,
             received: { [courier] message in
-                courier.post { owner, delegate in
-                    guard let owner = owner as? FFLStreamer, let delegate = delegate as? any FFLStreamerDelegate else {
-                        return
-                    }
-                    delegate.fflStreamer(owner, didReceive: message)
-                }
+                courier.post { (owner: FFLStreamer, delegate) in delegate.fflStreamer(owner, didReceive: message) }
             },
             chatFailed: { [courier] failure in
-                courier.post { owner, delegate in
-                    guard let owner = owner as? FFLStreamer, let delegate = delegate as? any FFLStreamerDelegate else {
-                        return
-                    }
-                    delegate.fflStreamer(owner, didFail: FFError(failure))
+                courier.post { (owner: FFLStreamer, delegate) in delegate.fflStreamer(owner, didFail: FFError(failure))
                 }
             },
             report: { [inbox] event in
@@ -357,13 +348,7 @@ actor StreamerRun {
         }
     }
 
-    private func post(_ call: @escaping @Sendable (FFLStreamer, any FFLStreamerDelegate) -> Void) {
-        courier.post { owner, delegate in
-            if let owner = owner as? FFLStreamer, let delegate = delegate as? any FFLStreamerDelegate {
-                call(owner, delegate)
-            }
-        }
-    }
+    private func post(_ call: @escaping @Sendable (FFLStreamer, any FFLStreamerDelegate) -> Void) { courier.post(call) }
 }
 
 extension LiveFailure {

@@ -50,6 +50,8 @@ struct WireTests {
         #expect(read.id == 9 && read.state == state && read.room == key.room && read.publishURL == key.publishURL)
         #expect(key.publishURL == "rtmp://127.0.0.1:1935/live/s3cret?mode=CMAF")
         #expect(!"\(key)".contains("s3cret") && !String(describing: read).contains("s3cret"))
+        #expect(!String(reflecting: key).contains("s3cret"))
+        #expect(Mirror(reflecting: key).children.map(\.label) == ["id", "state"])
         #expect(state.hasFeed == ![.inactive, .liveWithoutFeed].contains(state))
         #expect(
             try StreamKey(JSONScanner.scan(#"{"id":9,"streamKeyState":"ACTIVE","ingestUrl":"x","streamKey":""}"#))

@@ -28,7 +28,7 @@ public struct StreamKey: Sendable {
     }
 
     /// The address that a broadcaster sends to (`{ingestUrl}/{streamKey}?mode=CMAF`).
-    public var publishURL: String { "\(ingestURL)/\(key)?mode=CMAF" }
+    public var publishURL: String { FeedAddress(self).url }
 }
 
 extension StreamKey {
@@ -55,7 +55,9 @@ extension StreamKey {
     }
 }
 
-extension StreamKey: CustomStringConvertible {
+extension StreamKey: CustomStringConvertible, CustomReflectable {
     /// Without the key.
     public var description: String { "stream key \(id) (\(state.rawValue))" }
+    /// Without the key.
+    public var customMirror: Mirror { Mirror(self, children: ["id": id, "state": state]) }
 }
