@@ -111,9 +111,7 @@ static int decode_first(const char *path, AVFrame *frame) {
     int stream = -1, result = packet ? avformat_open_input(&format, path, NULL, NULL) : AVERROR(ENOMEM);
     if (result >= 0) result = avformat_find_stream_info(format, NULL);
     if (result >= 0) result = stream = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
-    if (result >= 0 && !(context = avcodec_alloc_context3(codec))) result = AVERROR(ENOMEM);
-    if (result >= 0) result = avcodec_parameters_to_context(context, format->streams[stream]->codecpar);
-    if (result >= 0) result = avcodec_open2(context, codec, NULL);
+    if (result >= 0) result = clm_decoder_open(format->streams[stream], codec, &context);
     while (result >= 0) {
         int read = av_read_frame(format, packet);
         if (read >= 0 && packet->stream_index != stream) {

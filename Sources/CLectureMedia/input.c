@@ -36,13 +36,7 @@ static int open_decoder(clm_input *input, enum AVMediaType type, int *stream, AV
         *stream = -1;
         return 0;
     }
-    *context = avcodec_alloc_context3(codec);
-    if (!*context) return AVERROR(ENOMEM);
-    int result = avcodec_parameters_to_context(*context, input->format->streams[*stream]->codecpar);
-    if (result < 0) return result;
-    (*context)->pkt_timebase = input->format->streams[*stream]->time_base;
-    (*context)->thread_count = 1;
-    return avcodec_open2(*context, codec, NULL);
+    return clm_decoder_open(input->format->streams[*stream], codec, context);
 }
 
 static int open_resampler(clm_input *input) {

@@ -186,6 +186,11 @@ clm_link *clm_link_open(const char *url, const clm_encoder *encoder, clm_queue *
 /// Sends the rest for at most this time, ends the connection and frees it.
 void clm_link_close(clm_link *link, int64_t drain);
 
+// decoder.c
+
+/// Opens the decoder of a stream: the one that FFmpeg found for it, or NULL for the usual one.
+int clm_decoder_open(const AVStream *stream, const AVCodec *codec, AVCodecContext **context);
+
 // copy.c: what reads without decoding.
 
 typedef struct clm_copy {

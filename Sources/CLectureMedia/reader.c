@@ -15,15 +15,8 @@ typedef struct reading {
     void *context;
 } reading;
 
-static int open_decoder(clm_copy *input, int index, AVCodecContext **context) {
-    if (index < 0) return 0;
-    const AVStream *stream = input->format->streams[index];
-    const AVCodec *codec = avcodec_find_decoder(stream->codecpar->codec_id);
-    *context = codec ? avcodec_alloc_context3(codec) : NULL;
-    if (!*context) return AVERROR_DECODER_NOT_FOUND;
-    int result = avcodec_parameters_to_context(*context, stream->codecpar);
-    (*context)->pkt_timebase = stream->time_base;
-    return result < 0 ? result : avcodec_open2(*context, codec, NULL);
+static int open_decoder(const clm_copy *input, int index, AVCodecContext **context) {
+    return index < 0 ? 0 : clm_decoder_open(input->format->streams[index], NULL, context);
 }
 
 static bool is_readable(const AVFrame *frame) {

@@ -1,4 +1,5 @@
 internal import CLectureMedia
+import LectureFormats
 import LectureModel
 
 /// Receives the ends that C reports, on threads of C, until it is closed.
@@ -46,9 +47,5 @@ func reportEnd(_ context: UnsafeMutableRawPointer?, _ code: clm_code) {
 
 extension Duration {
     /// Whole milliseconds, between 0 and the largest number of C.
-    var milliseconds: Int32 {
-        let (seconds, attoseconds) = components
-        let (whole, overflows) = seconds.multipliedReportingOverflow(by: 1000)
-        return overflows ? .max : Int32(clamping: max(0, whole + attoseconds / 1_000_000_000_000_000))
-    }
+    var shortMilliseconds: Int32 { Int32(clamping: max(0, milliseconds)) }
 }

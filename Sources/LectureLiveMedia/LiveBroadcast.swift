@@ -66,7 +66,7 @@ import Dispatch
     ///
     /// - Parameter patience: how long sending the queue may take.
     public func disconnect(within patience: Duration = .seconds(2)) {
-        unsafe clm_broadcast_disconnect(handle, patience.milliseconds)
+        unsafe clm_broadcast_disconnect(handle, patience.shortMilliseconds)
     }
 
     /// Sends what is queued and ends the connection. Source and encoders stay ready. A call that is connecting
@@ -202,8 +202,8 @@ extension BroadcastConfiguration {
                     width: Int32(clamping: width), height: Int32(clamping: height),
                     frames_per_second: Int32(clamping: framesPerSecond), video_bitrate: Int32(clamping: videoBitrate),
                     audio_bitrate: Int32(clamping: audioBitrate), key_interval: Int32(exactly: interval) ?? 0,
-                    sample_rate: Int32(clamping: sampleRate), write_deadline: writeDeadline.milliseconds,
-                    queue_limit: queueLimit.milliseconds, preset: preset, source: choice.pointee)
+                    sample_rate: Int32(clamping: sampleRate), write_deadline: writeDeadline.shortMilliseconds,
+                    queue_limit: queueLimit.shortMilliseconds, preset: preset, source: choice.pointee)
                 return unsafe body(&values)
             }
         }

@@ -53,7 +53,7 @@ import Dispatch
             }, onClose: { continuation.finish() })
         let context = unsafe Unmanaged.passUnretained(reports).toOpaque()
         var code = clm_code.CLM_OK
-        let handle = unsafe clm_packager_create(input, directory, patience.milliseconds, reportEnd, context, &code)
+        let handle = unsafe clm_packager_create(input, directory, patience.shortMilliseconds, reportEnd, context, &code)
         guard let handle = unsafe handle else { throw LiveMediaError(code) }
         unsafe self.handle = handle
     }

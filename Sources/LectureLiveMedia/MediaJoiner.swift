@@ -1,4 +1,5 @@
 internal import CLectureMedia
+import Glibc
 
 /// Joins recordings and HLS sessions into one MP4, without encoding.
 public enum MediaJoiner {
@@ -33,26 +34,17 @@ public enum MediaJoiner {
     @discardableResult
     public static func join(_ inputs: [String], into output: String) throws(Failure) -> Joined {
         var joined = clm_joined()
-        let code = unsafe withTexts(inputs, []) { texts in
-            unsafe texts.withUnsafeBufferPointer { texts in
-                // A buffer without elements may have no address, and C counts them before it looks.
-                guard let first = texts.baseAddress else { return clm_code.CLM_BAD_VALUE }
-                return unsafe clm_join(first, Int32(clamping: texts.count), output, &joined)
-            }
+        let texts = unsafe inputs.compactMap { text in unsafe strdup(text).map { unsafe UnsafePointer($0) } }
+        defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+        guard unsafe texts.count == inputs.count else { throw Failure(error: .noResources, input: nil) }
+        let code = unsafe texts.withUnsafeBufferPointer { texts in
+            // A buffer without elements may have no address, and C counts them before it looks.
+            guard let first = texts.baseAddress else { return clm_code.CLM_BAD_VALUE }
+            return unsafe clm_join(first, Int32(clamping: texts.count), output, &joined)
         }
         guard code == .CLM_OK else {
             throw Failure(error: LiveMediaError(code), input: joined.fault < 0 ? nil : Int(joined.fault))
         }
         return Joined(frames: Int(joined.frames), duration: .milliseconds(joined.duration_ms))
-    }
-
-    /// Calls with the texts as C sees them.
-    private static func withTexts<Result>(
-        _ texts: [String], _ pointers: [UnsafePointer<CChar>], _ body: ([UnsafePointer<CChar>]) -> Result
-    ) -> Result {
-        guard unsafe pointers.count < texts.count else { return unsafe body(pointers) }
-        return unsafe texts[pointers.count].withCString { text in
-            unsafe withTexts(texts, pointers + [text], body)
-        }
     }
 }
