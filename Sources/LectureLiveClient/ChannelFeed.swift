@@ -164,8 +164,8 @@ private struct FeedRun: Sendable {
         return nil
     }
 
-    /// Opens the event stream: after the position that the server has given, which is one in all channels of the member;
-    /// before there is one, after a message of this channel.
+    /// Opens the event stream: after the position that the server has given, which is one in all channels of the
+    /// member; before there is one, after a message of this channel.
     private func connect(after last: String?, _ position: String) -> TransferID {
         let known = position.isEmpty ? last.map { "\(channelID)-\($0)" } ?? "" : position
         let sink = EventSink(channelID: channelID, lastID: known, inbox: inbox)

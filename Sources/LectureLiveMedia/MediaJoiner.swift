@@ -35,7 +35,7 @@ public enum MediaJoiner {
     public static func join(_ inputs: [String], into output: String) throws(Failure) -> Joined {
         var joined = clm_joined()
         let texts = unsafe inputs.compactMap { text in unsafe strdup(text).map { unsafe UnsafePointer($0) } }
-        defer { unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+        defer { for index in unsafe texts.indices { unsafe free(UnsafeMutablePointer(mutating: texts[index])) } }
         guard unsafe texts.count == inputs.count else { throw Failure(error: .noResources, input: nil) }
         let code = unsafe texts.withUnsafeBufferPointer { texts in
             // A buffer without elements may have no address, and C counts them before it looks.
