@@ -155,7 +155,8 @@ struct ChatTests {
             ("?channelMessageId=4&limit=3", [5, 6, 7], false),
             ("?channelMessageId=4&sortBy=LESS_THAN&limit=2", [3, 2], false),
             ("?sortBy=LESS_THAN&limit=3", [9, 8, 7], false), ("?limit=100", Array(1...9), true),
-            ("?channelMessageId=9", [], true),
+            ("?channelMessageId=9", [], true), ("?sortBy=CREATED_AT_DESC&limit=1", [9], false),
+            ("?channelMessageId=2&sortBy=CREATED_AT_ASC&limit=2", [3, 4], false),
         ]
         for (query, ids, isLast) in cases {
             let page = try await host.client.call("GET", "/v2/members/me/channels/1/messages\(query)").json
