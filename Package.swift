@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "LectureLiveMedia", targets: ["LectureLiveMedia"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .library(name: "FlipFlopLiteSDK", targets: ["FlipFlopLiteSDK"]),
+        .library(name: "LectureLiveOffline", targets: ["LectureLiveOffline"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
         .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
@@ -154,6 +155,10 @@ let package = Package(
                 "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
                 "LectureFiles",
             ]),
+        // What is kept of live lectures, and what is reported of them: above both halves.
+        .target(
+            name: "LectureLiveOffline",
+            dependencies: ["LectureFormats", "LectureKit", "LectureLive", "LectureModel"]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
@@ -251,6 +256,12 @@ let package = Package(
             name: "FlipFlopClientSwift5Tests", dependencies: ["FlipFlopLiteSDK", "LiveTestSupport"]),
         .testTarget(
             name: "FlipFlopClientSwift6Tests", dependencies: ["FlipFlopLiteSDK", "LiveTestSupport"]),
+        .testTarget(
+            name: "LectureLiveOfflineTests",
+            dependencies: [
+                "LectureLiveOffline", "LectureFormats", "LectureKit", "LectureLive", "LectureModel",
+                "LectureTestSupport",
+            ]),
         .testTarget(name: "LectureFormatsTests", dependencies: ["LectureFormats", "LectureTestSupport"]),
         .testTarget(name: "LectureModelTests", dependencies: ["LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(

@@ -66,6 +66,7 @@ extension ReportSource {
             writer.member("player_id", playerID)
             writer.member("host_name", hostName)
             writer.member("device", device)
+            if !channelKey.isEmpty { writer.member("channel_key", channelKey) }
             writer.object("uservalues") { writer in
                 for (name, value) in userValues.sorted(by: { $0.key < $1.key }) { writer.member(name, value) }
             }
@@ -85,6 +86,7 @@ extension ReportSource {
         playerID = try reader.string("player_id") ?? ""
         hostName = try reader.string("host_name") ?? ""
         device = try reader.string("device") ?? ""
+        channelKey = try reader.string("channel_key") ?? ""
         for member in try reader.object("uservalues") ?? [] { userValues[member.name] = member.value.string }
         mediaContentKey = content
     }

@@ -218,6 +218,37 @@ extension LectureManager.Reports {
         }
     }
 
+    /// Starts recording what is watched of a live lecture, which is not in the store.
+    ///
+    /// Positions are times since the lecture began. Its reports name the channel (`channel_key`), which those of a kept
+    /// lecture do not: so an LMS can distinguish live from later, and both are of the same lecture.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture, under which its recording is kept later.
+    ///   - channel: the channel in which it is live.
+    ///   - host: the name of the server; empty when it does not matter.
+    ///   - user: the learner.
+    ///   - target: where the reports go; nil takes the configured one.
+    ///   - period: how often a report is made while it plays; LMS callbacks of live lectures have 30 to 60 seconds.
+    /// - Returns: the recorder.
+    /// - Throws: ``LectureError``: `parameter` for an empty channel, `closing`, `reportInvalid` for a target that
+    ///   cannot be, a store's code.
+    public func recordPlay(
+        ofLive key: ContentKey, channel: String, host: String = "", user: String, target: ReportTarget? = nil,
+        period: Duration = .seconds(30)
+    ) throws(LectureError) -> PlayRecorder {
+        guard !channel.isEmpty else { throw LectureError(.parameter, detail: "an empty channel") }
+        return try LectureError.only {
+            if isClosed { throw LectureError(.closing) }
+            var source = playSource(key.text)
+            (source.channelKey, source.hostName) = (channel, host)
+            var channels = ReportChannels()
+            channels.period = period
+            return try recorder(
+                key, user, nil, 1, channels, source, try target.map { [try $0.address()] })
+        }
+    }
+
     private func recorder(
         _ key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ channels: ReportChannels,
         _ source: ReportSource, _ targets: [ReportRecord.Target]?

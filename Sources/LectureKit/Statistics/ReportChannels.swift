@@ -7,7 +7,7 @@ struct ReportChannels: Sendable {
     /// Where they go, in the descriptor's order; none twice.
     private(set) var targets: [ReportTarget] = []
     /// How often a player reports while it plays; nil when no channel sets it.
-    private(set) var period: Duration?
+    var period: Duration?
     /// The learner, as named by the gateway.
     private(set) var user = ""
     /// What the LMS passed with the link.

@@ -59,6 +59,9 @@ public struct ChatLog: Hashable, Sendable {
         public var description: String { "The file of the chat is no WebVTT." }
     }
 
+    /// The name under which a lecture's descriptor lists its chat among the subtitles.
+    public static let subtitleName = "Chat"
+
     /// How long a message is shown.
     static let showing = Duration.seconds(6)
 

@@ -6,6 +6,8 @@ public import LectureFormats
 public struct VideoRoom: Hashable, Sendable, Identifiable {
     /// Its number.
     public var id: UInt64
+    /// Its other name, which no other server gives; empty when the server has none.
+    public var uuid = ""
     /// Its state.
     public var state: VideoRoomState
     /// Its title.
@@ -51,6 +53,7 @@ extension VideoRoom {
             let channelID = value["channel"]?["id"]?.unsigned
         else { return nil }
         self.init(id: id, state: state, title: value["title"]?.string ?? "", channelID: channelID)
+        uuid = value["uuid"]?.string ?? ""
         type = value["type"]?.string ?? Self.broadcast
         session = value["lastSessionNo"]?.integer.map { Int(clamping: $0) } ?? 0
         playURL = value["playUrl"]?.string
