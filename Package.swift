@@ -423,7 +423,8 @@ let package = Package(
         .testTarget(
             name: "LiveWalkTests",
             dependencies: [
-                "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia", "LectureLive", "LectureTransport",
+                "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia", "LectureLiveOffline", "LectureLive",
+                "LectureKit", "LectureTransport",
                 "LectureFiles", "LectureFormats", "LectureModel", "LectureTestSupport",
             ]),
         // Live media: a real RTMP server, real encoders, and bad networks.

@@ -18,7 +18,7 @@ public actor LiveWatch {
     /// The session's name in all of its reports.
     public nonisolated var session: String { recorder.session }
     /// Errors of the store; what could not be stored is tried again with the next interval.
-    public nonisolated let troubles: AsyncStream<LectureError>
+    public nonisolated let failures: AsyncStream<LectureError>
     private let recorder: PlayRecorder
     private let time: LiveClock
     private let report: AsyncStream<LectureError>.Continuation
@@ -54,7 +54,7 @@ public actor LiveWatch {
             ofLive: lecture.key, channel: "\(lecture.channel)", host: lecture.host, user: user, target: target,
             period: period)
         (self.period, self.time) = (period, time)
-        (troubles, report) = AsyncStream.makeStream(of: LectureError.self, bufferingPolicy: .bufferingNewest(8))
+        (failures, report) = AsyncStream.makeStream(of: LectureError.self, bufferingPolicy: .bufferingNewest(8))
         let now = time.monotonic()
         (meter, lastReport) = (LiveMeter(age: time.now() - lecture.startedAt, now: now), now)
     }
@@ -87,7 +87,7 @@ public actor LiveWatch {
     }
 
     /// The viewer has gone, or the lecture is over. The last report is durable when this returns, unless
-    /// ``troubles`` says otherwise.
+    /// ``failures`` says otherwise.
     public func ends() async {
         guard !isOver else { return }
         isOver = true

@@ -111,6 +111,12 @@ final class LiveChannels {
         return try links.url(room: room.id, session: session, member: member.id, playableAt: playable, now: now)
     }
 
+    /// Where a member finds all that was made since a room began; nil before that.
+    func eventURL(_ room: StoredRoom, for member: LiveMember) throws -> String? {
+        guard let started = room.liveStartedAt else { return nil }
+        return try links.url(room: room.id, session: 0, member: member.id, playableAt: started, now: now)
+    }
+
     /// Messages of the history.
     func history(
         _ channel: Int64, of member: LiveMember, beyond number: Int64?, isAscending: Bool, limit: Int

@@ -235,6 +235,13 @@ extension LiveStore {
         ) { Self.session($0) }
     }
 
+    /// All publishes of a room, in order.
+    func sessions(of room: Int64) throws -> [StoredSession] {
+        try connection.query(
+            "SELECT \(Self.sessionColumns) FROM session WHERE room_id = ? ORDER BY number", room
+        ) { Self.session($0) }
+    }
+
     /// All publishes that are not over.
     func openSessions() throws -> [StoredSession] {
         try connection.query("SELECT \(Self.sessionColumns) FROM session WHERE ended_ms IS NULL") { Self.session($0) }

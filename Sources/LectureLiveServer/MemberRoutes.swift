@@ -164,7 +164,9 @@ struct MemberRoutes {
             id: UInt64(stored.id), state: stored.state, title: stored.title, channelID: UInt64(stored.id))
         room.session = stored.lastSession
         (room.liveStartedAt, room.liveEndedAt) = (stored.liveStartedAt, stored.liveEndedAt)
-        if stored.state == .live, try !store.isBanned(stored.id, member.id) {
+        if [.live, .inactive].contains(stored.state), try !store.isBanned(stored.id, member.id) {
+            room.eventURL = try channels.eventURL(stored, for: member)
+            guard stored.state == .live else { return room }
             room.playURL = try channels.playURL(stored, session: stored.lastSession, for: member)
         }
         return room

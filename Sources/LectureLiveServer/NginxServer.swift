@@ -27,6 +27,10 @@ final class NginxServer: Sendable {
         /// Where this process answers hooks, with the secret in the path and without a slash at the end.
         var hooks: String
         var fragmentMilliseconds: Int64
+
+        /// How many fragments nginx lists: those of half a day, and no more than a program that keeps a lecture takes.
+        /// The server cuts the list for viewers.
+        var listedFragments: Int64 { min(12 * 3_600_000 / fragmentMilliseconds, 50_000) }
     }
 
     private struct State {
@@ -217,7 +221,7 @@ final class NginxServer: Sendable {
                     hls_path "\(setup.fragments)";
                     hls_nested on;
                     hls_fragment \(setup.fragmentMilliseconds)ms;
-                    hls_playlist_length \(setup.fragmentMilliseconds * 10)ms;
+                    hls_playlist_length \(setup.listedFragments * setup.fragmentMilliseconds)ms;
                     hls_cleanup off;
                 }
             }

@@ -15,6 +15,7 @@ struct PlaybackLinks: Sendable {
     /// What a link says.
     struct Claim: Hashable, Sendable {
         let room: Int64
+        /// 0 for all sessions of the room.
         let session: Int
         let member: Int64
         /// Seconds since 1970.
@@ -25,7 +26,7 @@ struct PlaybackLinks: Sendable {
     ///
     /// - Parameters:
     ///   - room: the room.
-    ///   - session: the number of the session.
+    ///   - session: the number of the session; 0 for all of them.
     ///   - member: who it is for.
     ///   - playableAt: when the session could be watched first. The link stays the same for half the lifetime, and
     ///     works for at least that long.

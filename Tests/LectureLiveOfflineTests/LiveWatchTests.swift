@@ -147,7 +147,7 @@ struct LiveWatchNetTests {
         await next.close()
     }
 
-    @Test func `a store that is closed too early is a trouble, not a crash`() async throws {
+    @Test func `a store that is closed too early is a failure that is reported, not a crash`() async throws {
         let manager = try manager()
         let watch = try await LiveWatch(
             manager, lecture: lecture(), user: "kim", target: nil, period: .seconds(30), time: time.clock)
@@ -156,7 +156,7 @@ struct LiveWatchNetTests {
         await manager.close()
         await watch.ends()
         var codes: [LectureError.Code] = []
-        for await error in watch.troubles { codes.append(error.code) }
+        for await error in watch.failures { codes.append(error.code) }
         #expect(codes == [.closing])
     }
 

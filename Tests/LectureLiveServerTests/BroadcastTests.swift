@@ -71,6 +71,8 @@ struct BroadcastTests {
         #expect(seen.change?.keyState == nil && seen.change?.playURL != live.change?.playURL)
         let link = try path(await viewer.room(1)["playUrl"]?.string)
         #expect(try path(seen.change?.playURL) == link)
+        let whole = try path(await viewer.room(1)["eventHlsPlayUrl"]?.string)
+        try await readWhole(whole, stage)
         try await watch(link, stage, viewer)
         // The same key once more: the former feed is dropped, and the session is another one.
         let second = try publish(url)
@@ -91,15 +93,45 @@ struct BroadcastTests {
         _ = try await events.change(to: .ended, key: .inactive, after: quiet.id)
         #expect(try await end(host).code == "VIDEO_ROOM_STATE_NOT_LIVE_INACTIVE")
         #expect(try await host.post("late").code == "CHANNEL_CLOSED")
-        // The rest may be read for a while, with its end.
-        var rest = try await stage.application.call("GET", newLink)
-        while !rest.text.contains("ENDLIST") { rest = try await stage.application.call("GET", newLink) }
-        #expect(rest.status == 200)
-        stage.clock.advance(.seconds(120))
-        #expect(try await stage.application.call("GET", newLink).code == "INVALID_PLAYBACK_LINK")
+        try await readRest([newLink, whole], stage)
+        #expect(try await viewer.room(1)["eventHlsPlayUrl"] == nil)
         // Who was there can read the messages.
         #expect(try await viewer.history().map(\.id) == Array(1...UInt64(viewer.history().count)))
         await stage.server.stop()
+    }
+
+    /// Reads the rest of a room that is over, which is possible for a while: the last session, and all of them.
+    private func readRest(_ links: [String], _ stage: LiveStage) async throws {
+        var rest = try await stage.application.call("GET", links[0])
+        while !rest.text.contains("ENDLIST") { rest = try await stage.application.call("GET", links[0]) }
+        #expect(rest.status == 200)
+        let all = try await stage.application.call("GET", links[1]).text
+        #expect(all.hasPrefix("#EXTM3U\n") && all.hasSuffix("#EXT-X-ENDLIST\n"))
+        #expect(["1-0.ts", "#EXT-X-DISCONTINUITY", "2-0.ts"].allSatisfy { all.contains("\n\($0)\n") })
+        stage.clock.advance(.seconds(120))
+        for link in links {
+            #expect(try await stage.application.call("GET", link).code == "INVALID_PLAYBACK_LINK")
+        }
+    }
+
+    /// Reads what was made since the room began, and tries names that are not in it.
+    private func readWhole(_ link: String, _ stage: LiveStage) async throws {
+        let playlist = try await stage.application.call("GET", link)
+        #expect(playlist.status == 200 && playlist.text.contains("#EXT-X-PLAYLIST-TYPE:EVENT"), "\(playlist.text)")
+        let base = String(link.dropLast("index.m3u8".count))
+        let segment = try await stage.application.call("GET", base + "1-0.ts")
+        #expect(segment.status == 200 && segment.body.first == 0x47)
+        let files = [
+            "0.ts", "1-index.m3u8", "2-0.ts", "0-0.ts", "-1-0.ts", "1--1.ts", "+1-0.ts", "1-0-0.ts", "1-../0.ts",
+            "1-..%2F..%2Flive.sqlite", "1-999.ts", "1-.ts", "1.ts", "nginx.conf",
+        ]
+        for file in files {
+            #expect(try await stage.application.call("GET", base + file).status == 404, "\(file)")
+        }
+        // Signed for all sessions: the signature of one does not do.
+        var words = link.split(separator: "/").map(String.init)
+        words[2] = "1"
+        #expect(try await stage.application.call("GET", "/" + words.joined(separator: "/")).status == 403)
     }
 
     /// Reads the media of a link, and tries what must not work.

@@ -1,4 +1,3 @@
-import Dispatch
 import LectureLive
 import LectureLiveClient
 import LectureLiveMedia
@@ -9,25 +8,6 @@ import Testing
 /// Live lectures from one end to the other: the encoder, the server with nginx, the client, and a decoder.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct LiveWalkTests {
-    private func broadcast() throws -> LiveBroadcast {
-        var configuration = BroadcastConfiguration(source: .testPicture)
-        (configuration.width, configuration.height, configuration.framesPerSecond) = (320, 180, 15)
-        (configuration.videoBitrate, configuration.keyFrameInterval, configuration.speed) = (400_000, 0.5, .ultrafast)
-        return try LiveBroadcast(configuration)
-    }
-
-    /// Waits until this many pictures more were sent, and looks fifty times a second.
-    private func sent(_ count: Int, by broadcast: LiveBroadcast) async {
-        let goal = broadcast.statistics.framesSent + count
-        let (looks, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let timer = DispatchSource.makeTimerSource()
-        timer.setEventHandler { continuation.yield() }
-        timer.schedule(deadline: .now(), repeating: .milliseconds(20))
-        timer.resume()
-        defer { timer.cancel() }
-        for await _ in looks where broadcast.statistics.framesSent >= goal { return }
-    }
-
     @Test func `what a teacher sends is what a learner sees, picture by picture, also after an interruption`()
         async throws
     {
@@ -41,7 +21,7 @@ struct LiveWalkTests {
         #expect(try await teacher.streamKey().room?.id == room.id)
 
         let events = Reading(room.channelID, teacher)
-        let broadcast = try broadcast()
+        let broadcast = try TestBroadcast.start()
         var links: [String] = []
         for session in 1...2 {
             try await broadcast.connect(to: key.publishURL)
@@ -55,7 +35,7 @@ struct LiveWalkTests {
             #expect(!link.contains(key.key))
             links.append(link)
             // The relay begins inside a group of pictures, which no decoder shows: further groups follow it.
-            await sent(30, by: broadcast)
+            await TestBroadcast.sent(30, by: broadcast)
             await broadcast.disconnect()
             try await events.room(.inactive)
             #expect(try await learner.room(room.id).playURL == nil)
@@ -83,7 +63,7 @@ struct LiveWalkTests {
         let teacher = try await lecture.member("teacher")
         let key = try await teacher.streamKey()
         let wrong = "\(key.ingestURL)/another-key?mode=CMAF"
-        let broadcast = try broadcast()
+        let broadcast = try TestBroadcast.start()
         var refusal: BroadcastError?
         do throws(BroadcastError) {
             try await broadcast.connect(to: wrong)

@@ -20,6 +20,9 @@ public struct VideoRoom: Hashable, Sendable, Identifiable {
     public var session = 0
     /// Where it can be watched now; nil while it cannot. It changes with each session.
     public var playURL: String?
+    /// Where everything since it first could be watched is, for programs that keep it: it stays the same through
+    /// interruptions (`eventHlsPlayUrl`, this project's own). Nil while there is nothing, and after the end.
+    public var eventURL: String?
     /// When it first could be watched.
     public var liveStartedAt: Timestamp?
     /// When it ended.
@@ -57,6 +60,7 @@ extension VideoRoom {
         type = value["type"]?.string ?? Self.broadcast
         session = value["lastSessionNo"]?.integer.map { Int(clamping: $0) } ?? 0
         playURL = value["playUrl"]?.string
+        eventURL = value["eventHlsPlayUrl"]?.string
         liveStartedAt = value["liveStartedAt"]?.moment
         liveEndedAt = value["liveEndedAt"]?.moment
         archiveState = value["vodState"]?.string.flatMap(ArchiveState.init) ?? .none
@@ -75,6 +79,7 @@ extension VideoRoom {
         json.object("channel") { $0.member("id", channelID) }
         json.member("lastSessionNo", session)
         if let playURL { json.member("playUrl", playURL) }
+        if let eventURL { json.member("eventHlsPlayUrl", eventURL) }
         if let liveStartedAt { json.member("liveStartedAt", MomentText.utc(liveStartedAt)) }
         if let liveEndedAt { json.member("liveEndedAt", MomentText.utc(liveEndedAt)) }
         json.member("vodState", archiveState.rawValue)
