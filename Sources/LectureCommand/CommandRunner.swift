@@ -8,13 +8,40 @@ package struct CommandRunner: Sendable {
     /// everything else.
     package typealias Action = @Sendable (ParsedCommand, CommandContext) async throws -> ExitStatus
 
+    /// How an error ends a command: what a program with numbers of its own makes of it.
+    package struct Ending: Sendable, Equatable {
+        /// The message on standard error.
+        package let message: String
+        /// The exit status.
+        package let status: ExitStatus
+        /// The line for `--json`, with its end.
+        package let machine: String
+
+        /// Makes an ending.
+        ///
+        /// - Parameters:
+        ///   - message: the message on standard error.
+        ///   - status: the exit status.
+        ///   - machine: the line for `--json`, with its end.
+        package init(message: String, status: ExitStatus, machine: String) {
+            (self.message, self.status, self.machine) = (message, status, machine)
+        }
+    }
+
+    /// Explains an error; nil leaves it to the runner. It is not asked about an ``OutputError``.
+    package typealias Explanation = @Sendable (any Error, CommandContext) -> Ending?
+
     private let actions: [String: Action]
+    private let explain: Explanation
 
     /// Makes a runner.
     ///
-    /// - Parameter actions: the action of each command, by its words joined with blanks; `help`, `version` and
-    ///   `completion` are built in.
-    package init(actions: [String: Action]) {
+    /// - Parameters:
+    ///   - actions: the action of each command, by its words joined with blanks; `help`, `version` and `completion` are
+    ///     built in.
+    ///   - explain: explains an error of this program.
+    package init(actions: [String: Action], explain: @escaping Explanation = { _, _ in nil }) {
+        self.explain = explain
         let builtIn: [String: Action] = [
             "help": Documents.help, "version": Documents.version, "completion": Documents.completion,
         ]
@@ -42,7 +69,8 @@ package struct CommandRunner: Sendable {
     private func perform(_ given: CommandContext) async -> ExitStatus {
         let command: ParsedCommand
         do throws(UsageError) {
-            command = try ArgumentParser.parse(given.arguments, environment: given.environment)
+            command = try ArgumentParser.parse(
+                given.arguments, environment: given.environment, of: given.program)
             try Self.checkBars(command)
         } catch {
             // After 'lms add' the word is an option with a value.
@@ -58,7 +86,9 @@ package struct CommandRunner: Sendable {
     /// Runs a command to its end.
     private func end(of command: ParsedCommand, _ context: CommandContext) async -> ExitStatus {
         do {
-            if command.flag("help") { return try Documents.show(HelpPage.text(path: command.path), context) }
+            if command.flag("help") {
+                return try Documents.show(HelpPage.text(path: command.path, of: context.program), context)
+            }
             if command.flag("version") { return try Documents.version(command, context) }
             guard let action = actions[command.path.joined(separator: " ")] else {
                 throw LectureError(.bug, detail: "'\(command.path.joined(separator: " "))' has no action")
@@ -84,12 +114,16 @@ package struct CommandRunner: Sendable {
 
     /// Reports the error that ended a command: a message on standard error, and with `--json` a line on the output.
     private func report(_ error: any Error, wantsJSON: Bool, _ context: CommandContext) -> ExitStatus {
+        if !(error is OutputError), let ending = explain(error, context) {
+            context.say(ending.message)
+            return write(machine: ending.machine, status: ending.status, wantsJSON, context)
+        }
         switch error {
         case let error as OutputError:
             if !error.isClosedPipe { context.say(error.message) }
             return .inputOutput
         case let error as UsageError:
-            context.say(error.message)
+            context.say(error.message(of: context.program))
             return announce(.parameter, message: error.sentence, status: .usage, wantsJSON, context)
         case let error as LectureError:
             context.say(error.message, about: error)
@@ -105,9 +139,15 @@ package struct CommandRunner: Sendable {
     private func announce(
         _ code: LectureError.Code, message: String, status: ExitStatus, _ wantsJSON: Bool, _ context: CommandContext
     ) -> ExitStatus {
+        write(machine: JSONLine.error(code, message: message), status: status, wantsJSON, context)
+    }
+
+    private func write(
+        machine: String, status: ExitStatus, _ wantsJSON: Bool, _ context: CommandContext
+    ) -> ExitStatus {
         guard wantsJSON else { return status }
         do throws(OutputError) {
-            try context.output.write(machine: JSONLine.error(code, message: message))
+            try context.output.write(machine: machine)
             return status
         } catch {
             return .inputOutput
@@ -118,19 +158,23 @@ package struct CommandRunner: Sendable {
 /// The commands that need no store.
 enum Documents {
     @Sendable static func help(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {
-        guard let spec = CommandTable.spec(at: command.arguments) else {
+        let program = context.program
+        guard let spec = program.spec(at: command.arguments) else {
             // The parser's own message suggests the nearest word.
-            _ = try ArgumentParser.parse(command.arguments)
+            _ = try ArgumentParser.parse(command.arguments, of: program)
             throw UsageError("There is no command '\(command.arguments.joined(separator: " "))'.", path: ["help"])
         }
-        guard command.flag("man") else { return try show(HelpPage.text(path: command.arguments), context) }
+        guard command.flag("man") else {
+            return try show(HelpPage.text(path: command.arguments, of: program), context)
+        }
         let page = command.arguments.isEmpty ? ManualPage.text() : ManualPage.text(of: command.arguments, spec)
         return try show(page, context)
     }
 
     @Sendable static func version(_ command: ParsedCommand, _ context: CommandContext) throws -> ExitStatus {
-        let plain = "\(CommandTable.programName) \(ProgramVersion.number)\n"
-        return try show(command.flag("json") ? JSONLine.version(ProgramVersion.number) : plain, context)
+        let plain = "\(context.program.programName) \(ProgramVersion.number)\n"
+        return try show(
+            command.flag("json") ? JSONLine.version(ProgramVersion.number, of: context.program) : plain, context)
     }
 
     @Sendable static func completion(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {

@@ -20,8 +20,8 @@ import Testing
 
     /// A line for each fact of a schema: a member's type, whether it is required, a value that it may have.
     private static func schemas() throws -> [String] {
-        let files = try FileManager.default.contentsOfDirectory(atPath: JSONSchema.directory.path)
-        return try files.flatMap { file in
+        let files = try FileManager.default.subpathsOfDirectory(atPath: JSONSchema.directory.path)
+        return try files.filter { $0.hasSuffix(".json") }.flatMap { file in
             let data = try Data(contentsOf: JSONSchema.directory.appending(path: file))
             let schema = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             return facts(schema, file.split(separator: ".").first.map(String.init) ?? file)

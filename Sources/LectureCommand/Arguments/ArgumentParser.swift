@@ -1,30 +1,36 @@
 import LectureFormats
 import LectureModel
 
-/// Parses a command line according to ``CommandTable``.
+/// Parses a command line according to the ``ProgramTable`` of its program.
 ///
 /// Forms: `--name value`, `--name=value`, `-n value`, `-nvalue`, combined flags as `-qn`, `--no-name` to unset a flag,
 /// `--` before arguments that begin with a dash. Global options may come before or after the command word.
 package struct ArgumentParser {
-    private var command = ParsedCommand()
-    private var spec = CommandTable.root
+    private let table: ProgramTable
+    private var command: ParsedCommand
+    private var spec: CommandSpec
     private var pending: ArraySlice<String>
     private var onlyArguments = false
 
-    private init(_ words: [String]) { pending = words[...] }
+    private init(_ words: [String], _ table: ProgramTable) {
+        (self.table, spec, command) = (table, table.root, ParsedCommand(of: table))
+        pending = words[...]
+    }
 
     /// Parses a command line.
     ///
     /// - Parameters:
     ///   - words: the command line without the program's name.
     ///   - environment: the variables used for options that are not given.
+    ///   - program: the program's table.
     /// - Returns: the command; its arguments and values satisfy the table.
     /// - Throws: ``UsageError`` when a word is not in the table or a value cannot be used.
     package static func parse(
-        _ words: [String], environment: [String: String] = [:]
+        _ words: [String], environment: [String: String] = [:], of program: ProgramTable = .lecturectl
     ) throws(UsageError) -> ParsedCommand {
-        var parser = Self(words)
+        var parser = Self(words, program)
         while let word = parser.pending.popFirst() { try parser.take(word) }
+        if !parser.command.flag("help"), !parser.command.flag("version") { _ = parser.takeStandard() }
         try parser.takeEnvironment(environment)
         try parser.checkWhole()
         return parser.command
@@ -42,12 +48,20 @@ package struct ArgumentParser {
         }
     }
 
+    /// Goes on with the subcommand that is meant when none is given.
+    private mutating func takeStandard() -> Bool {
+        guard let name = spec.standard, let next = table.subcommand(name, of: spec) else { return false }
+        spec = next
+        command.path.append(next.name)
+        return true
+    }
+
     private mutating func takeWord(_ word: String) throws(UsageError) {
         guard !spec.subcommands.isEmpty else {
             command.arguments.append(word)
             return
         }
-        if let next = spec.subcommand(word) {
+        if let next = table.subcommand(word, of: spec) {
             spec = next
             command.path.append(next.name)
             return
@@ -69,6 +83,7 @@ package struct ArgumentParser {
             guard value == nil else { throw failure("Option '--\(name)' takes no value.") }
             command.unset(option.long)
         } else {
+            if takeStandard() { return try takeLong(word) }
             throw unknownOption("--\(name)", long: name)
         }
     }
@@ -76,8 +91,9 @@ package struct ArgumentParser {
     private mutating func takeShort(_ letters: Substring) throws(UsageError) {
         var rest = letters
         while let letter = rest.popFirst() {
-            let options = CommandTable.globalOptions + spec.options
+            let options = table.globalOptions + spec.options
             guard let option = options.first(where: { $0.short == letter }) else {
+                if takeStandard() { return try takeShort(Substring([letter] + rest)) }
                 throw unknownOption("-\(letter)", long: nil)
             }
             if case .flag = option.kind {
@@ -135,15 +151,15 @@ package struct ArgumentParser {
     }
 
     private func option(long: String) -> OptionSpec? {
-        spec.option(long: long) ?? CommandTable.globalOption(long: long)
+        spec.option(long: long) ?? table.globalOption(long: long)
     }
 
     private func unknownOption(_ shown: String, long: String?) -> UsageError {
-        let visible = (spec.visibleOptions + CommandTable.globalOptions).map(\.long)
+        let visible = (spec.visibleOptions + table.globalOptions).map(\.long)
         if let long, let nearest = Suggestion.nearest(to: long, among: visible) {
             return failure("Unknown option \(UsageError.quoted(shown)). Did you mean '--\(nearest)'?")
         }
-        let owner = CommandTable.leaves.first { leaf in
+        let owner = table.leaves.first { leaf in
             leaf.spec.visibleOptions.contains { $0.long == long || $0.short.map { "-\($0)" } == shown }
         }
         guard let owner else { return failure("Unknown option \(UsageError.quoted(shown)).") }
@@ -156,7 +172,7 @@ package struct ArgumentParser {
     // MARK: The whole
 
     private mutating func takeEnvironment(_ environment: [String: String]) throws(UsageError) {
-        for option in CommandTable.globalOptions + spec.options {
+        for option in table.globalOptions + spec.options {
             guard command.values[option.long] == nil, let name = option.environment, let grammar = option.grammar,
                 let text = environment[name], !text.isEmpty
             else { continue }
@@ -177,7 +193,7 @@ package struct ArgumentParser {
     }
 
     private func checkConflicts() throws(UsageError) {
-        for option in CommandTable.globalOptions + spec.options where isGiven(option.long) {
+        for option in table.globalOptions + spec.options where isGiven(option.long) {
             guard let other = option.conflicts.first(where: isGiven) else { continue }
             throw failure("Options '--\(option.long)' and '--\(other)' cannot be used together.")
         }

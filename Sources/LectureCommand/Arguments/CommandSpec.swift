@@ -1,4 +1,4 @@
-// The types of the one table that defines the parser, `--help`, the manual page and the shell completions.
+// The types of the tables, one for each program, that define the parser, `--help`, the manual page and the completions.
 
 /// One command or subcommand.
 package struct CommandSpec: Sendable {
@@ -22,12 +22,30 @@ package struct CommandSpec: Sendable {
     package let examples: [ExampleSpec]
     /// Its subcommands. A command with subcommands does nothing by itself.
     package let subcommands: [CommandSpec]
+    /// The name of the subcommand that is meant when none is given; nil where one has to be given.
+    package let standard: String?
 
-    init(
+    /// Describes a command.
+    ///
+    /// - Parameters:
+    ///   - name: its name on the command line.
+    ///   - summary: what it does, one line without a full stop.
+    ///   - discussion: paragraphs with details.
+    ///   - arguments: the positional arguments.
+    ///   - options: its own options that are in no group.
+    ///   - groups: options under their own headings.
+    ///   - flagInsteadOfArguments: the long name of the flag that replaces arguments.
+    ///   - filtersInsteadOfArguments: long names of further options that replace arguments.
+    ///   - examples: at least one for a command that can run.
+    ///   - standard: the name of the subcommand that is meant when none is given.
+    ///   - subcommands: its subcommands.
+    package init(
         _ name: String, _ summary: String, discussion: [String] = [], arguments: [ArgumentSpec] = [],
         options: [OptionSpec] = [], groups: [OptionGroup] = [], flagInsteadOfArguments: String? = nil,
-        filtersInsteadOfArguments: [String] = [], examples: [ExampleSpec] = [], subcommands: [CommandSpec] = []
+        filtersInsteadOfArguments: [String] = [], examples: [ExampleSpec] = [], standard: String? = nil,
+        subcommands: [CommandSpec] = []
     ) {
+        self.standard = standard
         self.name = name
         self.summary = summary
         self.discussion = discussion
@@ -38,17 +56,6 @@ package struct CommandSpec: Sendable {
         self.filtersInsteadOfArguments = filtersInsteadOfArguments
         self.examples = examples
         self.subcommands = subcommands
-    }
-
-    /// The command with this name; also one of ``CommandTable/aliases`` and ``CommandTable/oldNames``.
-    ///
-    /// - Parameter word: the word.
-    /// - Returns: the command, or nil.
-    package func subcommand(_ word: String) -> CommandSpec? {
-        if let found = subcommands.first(where: { $0.name == word }) { return found }
-        let known =
-            name == CommandTable.programName ? CommandTable.aliases[word] : CommandTable.oldNames["\(name) \(word)"]
-        return known.flatMap { known in subcommands.first { $0.name == known } }
     }
 
     /// The option with this long name among the command's own.
@@ -74,7 +81,12 @@ package struct OptionGroup: Sendable {
     /// The options.
     package let options: [OptionSpec]
 
-    init(_ title: String, _ options: [OptionSpec]) {
+    /// Makes a group.
+    ///
+    /// - Parameters:
+    ///   - title: the heading, without a colon.
+    ///   - options: the options.
+    package init(_ title: String, _ options: [OptionSpec]) {
         self.title = title
         self.options = options
     }
@@ -93,7 +105,15 @@ package struct ArgumentSpec: Sendable {
     /// The maximum number; nil when there is no limit.
     package let maximum: Int?
 
-    init(_ name: String, _ help: String, _ grammar: ValueGrammar, minimum: Int = 1, maximum: Int? = 1) {
+    /// Describes an argument.
+    ///
+    /// - Parameters:
+    ///   - name: the name in usage lines, in capitals.
+    ///   - help: what it is.
+    ///   - grammar: the values it accepts.
+    ///   - minimum: the minimum number.
+    ///   - maximum: the maximum number; nil when there is no limit.
+    package init(_ name: String, _ help: String, _ grammar: ValueGrammar, minimum: Int = 1, maximum: Int? = 1) {
         self.name = name
         self.help = help
         self.grammar = grammar
@@ -156,7 +176,16 @@ package struct OptionSpec: Sendable {
         self.isHidden = isHidden
     }
 
-    static func flag(
+    /// An option without a value.
+    ///
+    /// - Parameters:
+    ///   - long: the long name without dashes.
+    ///   - short: the one-letter name, or nil.
+    ///   - help: what it does, full sentences.
+    ///   - conflicts: long names of options that cannot be combined with it.
+    ///   - isHidden: whether help and completions omit it.
+    /// - Returns: the option.
+    package static func flag(
         _ long: String, _ short: Character? = nil, help: String, conflicts: [String] = [], isHidden: Bool = false
     ) -> Self {
         Self(
@@ -164,7 +193,19 @@ package struct OptionSpec: Sendable {
             conflicts: conflicts, isHidden: isHidden)
     }
 
-    static func value(
+    /// An option with one value.
+    ///
+    /// - Parameters:
+    ///   - long: the long name without dashes.
+    ///   - short: the one-letter name, or nil.
+    ///   - valueName: the value's name in help, in capitals.
+    ///   - grammar: the values it accepts.
+    ///   - help: what it does, full sentences.
+    ///   - environment: the variable that is used when the option is not given.
+    ///   - defaultText: the default, in words.
+    ///   - conflicts: long names of options that cannot be combined with it.
+    /// - Returns: the option.
+    package static func value(
         _ long: String, _ short: Character? = nil, _ valueName: String, _ grammar: ValueGrammar, help: String,
         environment: String? = nil, defaultText: String = "", conflicts: [String] = []
     ) -> Self {
@@ -212,7 +253,12 @@ package struct ExampleSpec: Sendable {
     /// What it does, one line without a full stop.
     package let meaning: String
 
-    init(_ line: String, _ meaning: String) {
+    /// Makes an example.
+    ///
+    /// - Parameters:
+    ///   - line: the command line.
+    ///   - meaning: what it does, one line without a full stop.
+    package init(_ line: String, _ meaning: String) {
         self.line = line
         self.meaning = meaning
     }

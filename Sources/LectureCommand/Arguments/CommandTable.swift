@@ -1,4 +1,4 @@
-/// The one table of all commands and options.
+/// The one table of all commands and options of `lecturectl`; as a value it is ``ProgramTable/lecturectl``.
 package enum CommandTable {
     /// The program's name as typed.
     package static let programName = "lecturectl"
@@ -133,36 +133,19 @@ package enum CommandTable {
     package static let oldNames = ["licence debts": "pending"]
 
     /// Every command that can run, with its words, in the table's order.
-    package static let leaves: [(path: [String], spec: CommandSpec)] = root.subcommands.flatMap { command in
-        command.subcommands.isEmpty
-            ? [(path: [command.name], spec: command)]
-            : command.subcommands.map { (path: [command.name, $0.name], spec: $0) }
-    }
+    package static var leaves: [(path: [String], spec: CommandSpec)] { ProgramTable.lecturectl.leaves }
 
     /// Finds a command.
     ///
     /// - Parameter path: its words; empty for the program itself.
     /// - Returns: the command, or nil.
-    package static func spec(at path: [String]) -> CommandSpec? {
-        var spec = root
-        for word in path {
-            guard let next = spec.subcommand(word) else { return nil }
-            spec = next
-        }
-        return spec
-    }
+    package static func spec(at path: [String]) -> CommandSpec? { ProgramTable.lecturectl.spec(at: path) }
 
     /// The global options that mean the same after a command: `lms add` has its own --json.
     ///
     /// - Parameter spec: the command.
     /// - Returns: all others.
     static func globalOptions(behind spec: CommandSpec) -> [OptionSpec] {
-        globalOptions.filter { spec.option(long: $0.long) == nil }
+        ProgramTable.lecturectl.globalOptions(behind: spec)
     }
-
-    /// A global option by its long name.
-    ///
-    /// - Parameter long: the name without dashes.
-    /// - Returns: the option, or nil.
-    static func globalOption(long: String) -> OptionSpec? { globalOptions.first { $0.long == long } }
 }

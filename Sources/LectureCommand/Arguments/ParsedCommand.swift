@@ -10,6 +10,8 @@ package struct ParsedCommand: Sendable, Equatable {
         case environment
     }
 
+    /// The program.
+    package let program: ProgramTable
     /// The command's words; empty when only the program itself was called.
     package internal(set) var path: [String] = []
     /// The positional arguments.
@@ -21,7 +23,9 @@ package struct ParsedCommand: Sendable, Equatable {
     var fromEnvironment: [String: String] = [:]
 
     /// The command in the table.
-    package var spec: CommandSpec { CommandTable.spec(at: path) ?? CommandTable.root }
+    package var spec: CommandSpec { program.spec(at: path) ?? program.root }
+
+    init(of program: ProgramTable = .lecturectl) { self.program = program }
 
     /// Whether a flag was given and not unset.
     ///

@@ -5,14 +5,25 @@ package struct UsageError: Error, Equatable {
     /// The words up to the command that was meant, for "See 'lecturectl store --help'".
     package let path: [String]
 
-    init(_ sentence: String, path: [String] = []) {
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - sentence: what is wrong, a full sentence; user input in it is ``quoted(_:)``.
+    ///   - path: the words up to the command that was meant.
+    package init(_ sentence: String, path: [String] = []) {
         self.sentence = sentence
         self.path = path
     }
 
+    /// The sentence and where to read more, in `lecturectl`.
+    package var message: String { message(of: .lecturectl) }
+
     /// The sentence and where to read more.
-    package var message: String {
-        let words = [CommandTable.programName] + path + ["--help"]
+    ///
+    /// - Parameter program: the program whose help says more.
+    /// - Returns: two sentences.
+    package func message(of program: ProgramTable) -> String {
+        let words = [program.programName] + path + ["--help"]
         return "\(sentence) See '\(words.joined(separator: " "))'."
     }
 
@@ -21,7 +32,7 @@ package struct UsageError: Error, Equatable {
     ///
     /// - Parameter text: as typed.
     /// - Returns: at most 60 characters of it.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let clean = TerminalText.neutralised(String(text.prefix(61)))
         return clean.count > 60 ? "'\(clean.prefix(59))…'" : "'\(clean)'"
     }

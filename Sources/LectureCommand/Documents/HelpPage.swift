@@ -5,37 +5,37 @@ package enum HelpPage {
 
     /// The help of a command.
     ///
-    /// - Parameter path: its words; empty for the program itself.
+    /// - Parameters:
+    ///   - path: its words; empty for the program itself.
+    ///   - table: the program's table.
     /// - Returns: the text, ending in a newline.
-    package static func text(path: [String]) -> String {
-        let spec = CommandTable.spec(at: path) ?? CommandTable.root
+    package static func text(path: [String], of table: ProgramTable = .lecturectl) -> String {
+        let spec = table.spec(at: path) ?? table.root
         // An alias is shown as the command's own name.
-        let path = path.enumerated().map {
-            $0.offset == 0 ? CommandTable.aliases[$0.element] ?? $0.element : $0.element
-        }
-        var lines = usage(spec, path: path)
+        let path = path.enumerated().map { $0.offset == 0 ? table.aliases[$0.element] ?? $0.element : $0.element }
+        var lines = usage(spec, path: [table.programName] + path)
         lines += [""] + paragraph(sentence(spec.summary))
         for text in spec.discussion { lines += [""] + paragraph(text) }
         lines += section("Commands", spec.subcommands.map { ($0.name, $0.summary) })
         lines += section("Arguments", spec.arguments.map { ($0.name, $0.help) })
         lines += section("Options", spec.ungroupedOptions.map { (label($0), $0.fullHelp) })
         for group in spec.groups { lines += section(group.title, group.options.map { (label($0), $0.fullHelp) }) }
-        lines += globalOptions(spec, path: path)
+        lines += globalOptions(spec, path: path, table)
         if !spec.examples.isEmpty { lines += ["", "Examples:"] + spec.examples.flatMap(example) }
         if path.isEmpty { lines += section("Exit status", ExitStatus.meanings.map { ($0.code, $0.meaning) }) }
         if !spec.subcommands.isEmpty {
-            let words = [CommandTable.programName, "help"] + path + ["COMMAND"]
+            let words = [table.programName, "help"] + path + ["COMMAND"]
             lines += ["", "'\(words.joined(separator: " "))' explains a command."]
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The global options: explained only in the program's own help, and listed in that of every command.
-    private static func globalOptions(_ spec: CommandSpec, path: [String]) -> [String] {
-        let options = CommandTable.globalOptions(behind: spec)
+    private static func globalOptions(_ spec: CommandSpec, path: [String], _ table: ProgramTable) -> [String] {
+        let options = table.globalOptions(behind: spec)
         if path.isEmpty { return section("Global options", options.map { (label($0), $0.fullHelp) }) }
         let names = options.map { "--\($0.long)" }.joined(separator: ", ")
-        return [""] + paragraph("Global options: \(names). '\(CommandTable.programName) --help' explains them.")
+        return [""] + paragraph("Global options: \(names). '\(table.programName) --help' explains them.")
     }
 
     /// An option's names and value: `-j, --jobs N`.
@@ -51,7 +51,7 @@ package enum HelpPage {
     static func sentence(_ summary: String) -> String { "\(summary.prefix(1).uppercased())\(summary.dropFirst())." }
 
     private static func usage(_ spec: CommandSpec, path: [String]) -> [String] {
-        let words = ([CommandTable.programName] + path).joined(separator: " ")
+        let words = path.joined(separator: " ")
         if !spec.subcommands.isEmpty { return ["Usage: \(words) [OPTIONS] COMMAND"] }
         let arguments = spec.arguments.map { " \($0.usage)" }.joined()
         var lines = ["Usage: \(words) [OPTIONS]\(arguments)"]

@@ -3,6 +3,8 @@ package import LectureModel
 
 /// All effects of a command in one value, so that a test can run any command in its own process.
 package struct CommandContext: Sendable {
+    /// The program, with its commands and options.
+    package let program: ProgramTable
     /// The command line without the program's name.
     package let arguments: [String]
     /// The environment.
@@ -38,13 +40,15 @@ package struct CommandContext: Sendable {
     ///   - diagnosticsIsJournal: whether `diagnostics` is a stream to the journal.
     ///   - terminalSize: the current size of that terminal.
     ///   - clock: the clock.
+    ///   - program: the program's table.
     ///   - signals: takes over the process's signals; called once by a long-running command.
     package init(
         arguments: [String], environment: [String: String], output: any ByteSink, diagnostics: any ByteSink,
         outputIsTerminal: Bool, diagnosticsIsTerminal: Bool, diagnosticsIsJournal: Bool = false,
         terminalSize: @escaping @Sendable () -> TerminalSize, clock: any LectureClock,
-        signals: @escaping @Sendable () -> SignalWatcher?
+        program: ProgramTable = .lecturectl, signals: @escaping @Sendable () -> SignalWatcher?
     ) {
+        self.program = program
         self.arguments = arguments
         self.environment = environment
         self.output = output
@@ -63,14 +67,17 @@ package struct CommandContext: Sendable {
     /// - Parameters:
     ///   - arguments: the command line without the program's name.
     ///   - environment: the environment.
+    ///   - program: the program's table.
     /// - Returns: a context over descriptors 1 and 2 and the system's clocks.
-    package static func process(arguments: [String], environment: [String: String]) -> Self {
+    package static func process(
+        arguments: [String], environment: [String: String], program: ProgramTable = .lecturectl
+    ) -> Self {
         Self(
             arguments: arguments, environment: environment, output: FileDescriptorSink(descriptor: 1),
             diagnostics: FileDescriptorSink(descriptor: 2), outputIsTerminal: Terminal.isTerminal(1),
             diagnosticsIsTerminal: Terminal.isTerminal(2),
             diagnosticsIsJournal: JournalStream.isJournal(2, environment), terminalSize: { Terminal.size(2) },
-            clock: SystemTime.clock, signals: { SignalWatcher() })
+            clock: SystemTime.clock, program: program, signals: { SignalWatcher() })
     }
 
     /// The same effects with messages in another format.
@@ -100,7 +107,7 @@ package struct CommandContext: Sendable {
         // One call for each line: other threads write, too.
         switch logFormat {
         case .json: try? diagnostics.write(machine: message.json)
-        case .sentences, .text, .journal: try? diagnostics.write(message.line(logFormat))
+        case .sentences, .text, .journal: try? diagnostics.write(message.line(logFormat, of: program))
         }
     }
 

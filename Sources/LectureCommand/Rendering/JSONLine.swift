@@ -410,18 +410,6 @@ package enum JSONLine {
         }
     }
 
-    /// The program's version.
-    ///
-    /// - Parameter number: the semantic version.
-    /// - Returns: the line.
-    package static func version(_ number: String) -> String {
-        line { writer in
-            writer.member("record", "version")
-            writer.member("program", CommandTable.programName)
-            writer.member("version", number)
-        }
-    }
-
     // MARK: Parts
 
     private static func processes(_ processes: [StoreProcess], _ writer: inout JSONWriter) {

@@ -86,15 +86,17 @@ package struct LogMessage: Sendable, Equatable {
 
     /// The line for people and for the journal.
     ///
-    /// - Parameter format: not `json`.
+    /// - Parameters:
+    ///   - format: not `json`.
+    ///   - program: the program that says it.
     /// - Returns: the line with its end; control characters are replaced.
-    package func line(_ format: LogFormat) -> SafeText {
+    package func line(_ format: LogFormat, of program: ProgramTable = .lecturectl) -> SafeText {
         let pairs = format == .text ? allFields : fields
         let rest = pairs.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.value($0.value))" }.joined()
         switch format {
         case .text, .json: return "\(MomentText.utc(time)) \(priority.name) \(text)\(rest)\n"
-        case .sentences: return "\(CommandTable.programName): \(text)\(rest)\n"
-        case .journal: return "\(priority.prefix)\(CommandTable.programName): \(text)\(rest)\n"
+        case .sentences: return "\(program.programName): \(text)\(rest)\n"
+        case .journal: return "\(priority.prefix)\(program.programName): \(text)\(rest)\n"
         }
     }
 
