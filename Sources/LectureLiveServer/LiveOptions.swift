@@ -30,7 +30,7 @@ public struct LiveOptions: Sendable {
     /// The limits of messages.
     public var chat = ChatRules()
     /// How many connections may be open, event streams included.
-    public var mostConnections: UInt32 = 1000
+    public var mostConnections: UInt32 = 4000
     /// The time.
     public var now: @Sendable () -> Timestamp = { SystemClock().now() }
 
