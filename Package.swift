@@ -417,7 +417,8 @@ let package = Package(
             ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
         .testTarget(
-            name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),
+            name: "LectureLiveMediaTests",
+            dependencies: ["LectureLiveMedia", "LectureModel", "LiveTestSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
