@@ -40,6 +40,8 @@ let package = Package(
         .library(name: "LectureLiveMedia", targets: ["LectureLiveMedia"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .library(name: "FlipFlopLiteSDK", targets: ["FlipFlopLiteSDK"]),
+        // Encoder and player for it: a binary with FFmpeg's libraries.
+        .library(name: "FlipFlopLiteMedia", targets: ["FlipFlopLiteMedia"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
         .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
@@ -153,6 +155,11 @@ let package = Package(
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
                 "LectureFiles",
+            ]),
+        .target(
+            name: "FlipFlopLiteMedia",
+            dependencies: [
+                "FlipFlopLiteSDK", "LectureLiveMedia", "LecturePlayer", "LectureLive", "LectureModel",
             ]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
@@ -414,6 +421,14 @@ let package = Package(
             dependencies: [
                 "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia", "LectureLive", "LectureTransport",
                 "LectureFiles", "LectureFormats", "LectureModel", "LectureTestSupport",
+            ]),
+        // The façade with its media, against the program's own server.
+        .testTarget(
+            name: "FlipFlopLiteMediaTests",
+            dependencies: [
+                "FlipFlopLiteMedia", "FlipFlopLiteSDK", "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia",
+                "LecturePlayer", "LectureLive", "LectureFiles",
+                "LectureFormats", "LectureModel", "LiveTestSupport", "LectureTestSupport",
             ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
         .testTarget(
