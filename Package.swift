@@ -41,6 +41,8 @@ let package = Package(
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .library(name: "FlipFlopLiteSDK", targets: ["FlipFlopLiteSDK"]),
         .library(name: "LectureLiveOffline", targets: ["LectureLiveOffline"]),
+        // Encoder and player for it: a binary with FFmpeg's libraries.
+        .library(name: "FlipFlopLiteMedia", targets: ["FlipFlopLiteMedia"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
         .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
@@ -159,6 +161,11 @@ let package = Package(
         .target(
             name: "LectureLiveOffline",
             dependencies: ["LectureFormats", "LectureKit", "LectureLive", "LectureModel"]),
+        .target(
+            name: "FlipFlopLiteMedia",
+            dependencies: [
+                "FlipFlopLiteSDK", "LectureLiveMedia", "LecturePlayer", "LectureLive", "LectureModel",
+            ]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
@@ -427,9 +434,18 @@ let package = Package(
                 "LectureKit", "LectureTransport",
                 "LectureFiles", "LectureFormats", "LectureModel", "LectureTestSupport",
             ]),
+        // The façade with its media, against the program's own server.
+        .testTarget(
+            name: "FlipFlopLiteMediaTests",
+            dependencies: [
+                "FlipFlopLiteMedia", "FlipFlopLiteSDK", "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia",
+                "LecturePlayer", "LectureLive", "LectureFiles",
+                "LectureFormats", "LectureModel", "LiveTestSupport", "LectureTestSupport",
+            ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
         .testTarget(
-            name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),
+            name: "LectureLiveMediaTests",
+            dependencies: ["LectureLiveMedia", "LectureModel", "LiveTestSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",
