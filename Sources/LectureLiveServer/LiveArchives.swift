@@ -47,6 +47,9 @@ final class LiveArchives {
     /// Where sealed lectures are.
     private var directory: String { "\(options.stateDirectory)/archive" }
 
+    /// Whether no process joins, for tests.
+    var isIdle: Bool { running == nil }
+
     // MARK: Recordings
 
     /// The media server begins to record.
@@ -183,12 +186,13 @@ final class LiveArchives {
             } catch { return fail(id, error) }
             try take(.joined, id, from: .archiving)
             machines[id] = nil
+            // Reported when nothing is in clear any more, as far as it can be deleted.
+            do { try sweep() } catch { options.log.failure("tidy_archives", error) }
             options.log.note("archived") { json in
                 json.member("room", id)
                 json.member("bytes", lecture.byteCount)
                 json.member("durationMs", lecture.duration.milliseconds)
             }
-            try sweep()
         case .reported(.failed(let message)): try failed(id, .failed, message)
         case .died:
             try failed(id, .died, "The process that joins the recordings has died \(ArchiveMachine.mostDeaths) times.")

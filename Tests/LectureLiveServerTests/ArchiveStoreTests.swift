@@ -182,3 +182,90 @@ struct ArchiveStoreTests {
         #expect(try store.archives.hasChat(id))
     }
 }
+
+/// What waits for recordings to be closed, without nginx.
+@Suite(.timeLimit(.minutes(1)))
+struct ArchiveWaitTests {
+    /// Archives of a state directory, on a clock that a test moves; the process is the real one.
+    private struct Desk {
+        let clock = StageClock()
+        let log = StageLog()
+        let store: LiveStore
+        let archives: LiveArchives
+
+        init(_ room: EndedRoom, isOn: Bool = true) throws {
+            let state = room.directory.file("state")
+            let credentials = try #require(LiveCredentials(LiveStage.credentials))
+            var options = LiveOptions(stateDirectory: state, credentials: credentials)
+            let (clock, log) = (clock, log)
+            (options.now, options.log, options.archives.isOn) = ({ clock.now }, log.log, isOn)
+            options.archives.joinProgram = Places.builtProduct("lecture-live-server")
+            store = try LiveStore(path: "\(state)/live.sqlite", now: clock.now)
+            archives = try LiveArchives(store, options, LiveKeys(options)) { room, _ in
+                log.log.note("ended") { $0.member("room", room) }
+            }
+        }
+    }
+
+    @Test func `joining waits until nginx has closed the last recording`() async throws {
+        let room = try await EndedRoom([TestRecording(), TestRecording()])
+        let desk = try Desk(room)
+        for name in room.names { try desk.archives.began(name) }
+        try desk.archives.advance()
+        for name in room.names {
+            #expect(desk.log.events.isEmpty, "\(name) is open")
+            desk.archives.isOver(name)
+            try desk.archives.advance()
+            try desk.archives.closed(name)
+        }
+        await desk.log.wait(for: "ended")
+        #expect(desk.log.events == ["archiving", "ended"])
+        // A report that belongs to nothing changes nothing.
+        try desk.archives.finished(room.id + 1, .died)
+        #expect(try desk.store.room(room.id)?.archive == .archiving)
+    }
+
+    @Test func `a report that is lost is waited for ten seconds, and no feed that goes on is given up`() async throws {
+        let room = try await EndedRoom([TestRecording()])
+        let desk = try Desk(room)
+        try desk.archives.began(room.names[0])
+        desk.clock.advance(.seconds(3600))
+        try desk.archives.tidy()
+        #expect(desk.log.events.isEmpty, "its feed goes on")
+        desk.archives.isOver(room.names[0])
+        desk.clock.advance(.seconds(10))
+        try desk.archives.tidy()
+        #expect(desk.log.events.isEmpty)
+        desk.clock.advance(.milliseconds(1))
+        try desk.archives.tidy()
+        await desk.log.wait(for: "ended")
+        #expect(desk.log.events == ["archiving", "ended"])
+    }
+
+    @Test func `a media server that is gone has closed everything, and nothing starts after the end`() async throws {
+        let room = try await EndedRoom([TestRecording()])
+        let desk = try Desk(room)
+        try desk.archives.began(room.names[0])
+        await desk.archives.close().stop()
+        try desk.archives.allClosed()
+        #expect(desk.log.events.isEmpty && desk.archives.isIdle)
+        let other = try Desk(room)
+        try other.archives.began(room.names[0])
+        try other.archives.allClosed()
+        await other.log.wait(for: "ended")
+        #expect(other.log.events == ["archiving", "ended"])
+    }
+
+    @Test func `without archives nothing is recorded, and a room that ends is not archived`() async throws {
+        let room = try await EndedRoom([TestRecording()])
+        let desk = try Desk(room, isOn: false)
+        let stored = try #require(try desk.store.room(room.id))
+        try desk.archives.began("another")
+        try desk.store.archives.setArchive(.none, of: room.id)
+        let ended = try #require(try desk.store.room(room.id))
+        try desk.archives.end(ended, isTerminated: false)
+        #expect(try desk.store.room(room.id)?.archive == ArchiveState.none && stored.archive == .archiving)
+        try desk.archives.sweep()
+        #expect(try room.files("recordings").isEmpty && desk.log.events.isEmpty)
+    }
+}

@@ -166,6 +166,35 @@ struct ArchiveTests {
         await stage.server.stop()
     }
 
+    @Test func `many readers at once get the same bytes, and lists name the lecture as rooms do`() async throws {
+        let room = try await EndedRoom([TestRecording(size: "320x180", isLarge: true)])
+        let stage = try await LiveStage(in: room.directory)
+        await stage.log.wait(for: "archived")
+        let viewer = try await stage.member("viewer")
+        let link = try await link(viewer, room)
+        let media = beside(link, "media.mp4")
+        let whole = try await CurlAnswer.get(media).body
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for reader in 0..<12 {
+                group.addTask {
+                    let start = reader * whole.count / 12
+                    let part = try await CurlAnswer.get(media, "-r", "\(start)-")
+                    return part.status == 206 && part.body == Array(whole[start...])
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+        let list = try await stage.member("host").client.call("GET", "/v2/members/me/video-rooms").json["content"]
+        let entry = try #require(list?.elements?.first)
+        #expect(entry["vodState"]?.string == "ARCHIVED" && entry["vodArchivedAt"]?.string != nil)
+        #expect(entry["vodUrl"]?.string?.hasSuffix("/si") == true && entry["vodUrl"]?.string != link)
+        let parsed = try #require(VideoRoom(entry))
+        #expect(parsed.archiveState == .archived && parsed.archiveURL == entry["vodUrl"]?.string)
+        let byName = try await viewer.client.call("GET", "/v2/members/me/video-rooms/uuid/\(room.uuid)").json
+        #expect(byName["vodUrl"]?.string == link)
+        await stage.server.stop()
+    }
+
     // MARK: Who may have it
 
     @Test func `a link is its member's, for a time, and ends with a ban, a member or the room`() async throws {

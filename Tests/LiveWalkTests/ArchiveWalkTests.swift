@@ -113,9 +113,23 @@ struct ArchiveWalkTests {
         #expect(content.title == "수학 1" && content.teacher == "teacher")
         #expect("\(content.key)".hasPrefix("live-"))
         try await check(content, manager, seen)
+        try await precache(link, lecture)
         try await follow(content, manager, lecture, token, room)
         await manager.close()
         try await lecture.stop()
+    }
+
+    /// The same by the command, as the manual says.
+    private func precache(_ link: String, _ lecture: Lecture) async throws {
+        let key = #"{"id":"live","secret_file":"state/licence.key","algorithm":"HS256"}"#
+        let configuration = try lecture.directory.write(#"{"drm":{"keys":[\#(key)]}}"#, to: "config.json")
+        let words = ["--config", configuration, "--store", lecture.directory.file("command")]
+        let environment = ["LECTURE_DEVICE": lecture.directory.file("command-device")]
+        let program = Places.builtProduct("lecturectl")
+        let download = try await ChildProcess.run(program, ["precache", link] + words, environment: environment)
+        #expect(download.status == 0, "\(download.text) \(download.errorText)")
+        let list = try await ChildProcess.run(program, ["licence", "list"] + words, environment: environment)
+        #expect(list.status == 0 && list.text.contains("live-"), "\(list.text) \(list.errorText)")
     }
 
     /// What is on the learner's disk: the pictures, and the chat.
