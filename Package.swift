@@ -146,8 +146,15 @@ let package = Package(
                 "LectureFormats", "LectureModel", "LectureLive", "LectureFiles", "LectureSQLite", "LectureCrypto",
                 "LectureHTTP",
             ],
-            resources: [.embedInCode("Schema/0001_create_live_store.sql")]),
-        .executableTarget(name: "lecture-live-server", dependencies: ["LectureLiveServer"]),
+            resources: [
+                .embedInCode("Schema/0001_create_live_store.sql"), .embedInCode("Schema/0002_add_archives.sql"),
+            ]),
+        // With the process that joins recordings: FFmpeg is linked with the program, and never runs in the server.
+        .executableTarget(
+            name: "lecture-live-server",
+            dependencies: [
+                "LectureLiveServer", "LectureLiveMedia", "LectureFiles", "LectureCrypto", "LectureModel",
+            ]),
         // The member API of live lectures, above the transport; and the façade for applications of FlipFlop Lite.
         .target(
             name: "LectureLiveClient", dependencies: ["LectureFormats", "LectureModel", "LectureLive"]),
@@ -423,8 +430,8 @@ let package = Package(
         .testTarget(
             name: "LectureLiveServerTests",
             dependencies: [
-                "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureSQLite", "LectureFormats",
-                "LectureModel", "LectureTestSupport",
+                "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureFiles", "LectureSQLite",
+                "LectureFormats", "LectureModel", "LectureTestSupport",
             ]),
         // Live lectures from one end to the other.
         .testTarget(

@@ -3,7 +3,7 @@ import Glibc
 package import LectureModel
 
 /// Starts programs: in a session of their own, with signals as a new process has them, and with no descriptor of this
-/// process but their standard input. Their output is dropped.
+/// process but their standard input, and where it is wanted their standard output. Other output is dropped.
 package enum ChildProgram {
     /// Starts a program without input. It keeps the working directory and the environment.
     ///
@@ -19,6 +19,28 @@ package enum ChildProgram {
         } catch { throw LectureError(.workerFailed, detail: program, cause: error.text) }
     }
 
+    /// Starts a program whose standard input and output are both one end of a connection to this process. It keeps the
+    /// working directory and the environment.
+    ///
+    /// - Parameters:
+    ///   - program: its path.
+    ///   - arguments: without the program's name. Every user of the machine can read them; what they must not read goes
+    ///     through the connection.
+    /// - Returns: its process, which the caller has to reap (`waitpid(2)`), and this process's end.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/workerFailed``.
+    package static func startConnected(
+        _ program: String, _ arguments: [String]
+    ) throws(LectureError) -> (process: Int32, connection: ChildConnection) {
+        do throws(SystemError) {
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            try systemCall { unsafe socketpair(AF_UNIX, kind, 0, &ends) }
+            let (own, other) = (Descriptor(takingOwnership: ends[0]), Descriptor(takingOwnership: ends[1]))
+            let process = try spawn(program, arguments, [:], input: other, output: other)
+            return (process, ChildConnection(own))
+        } catch { throw LectureError(.workerFailed, detail: program, cause: error.text) }
+    }
+
     /// Starts a program.
     ///
     /// - Parameters:
@@ -26,16 +48,21 @@ package enum ChildProgram {
     ///   - arguments: without the program's name.
     ///   - variables: added to this process's environment.
     ///   - input: duplicated for its standard input.
+    ///   - output: duplicated for its standard output; nil to drop that.
     /// - Returns: its process.
     /// - Throws: ``SystemError``.
     static func spawn(
-        _ program: String, _ arguments: [String], _ variables: [String: String], input: Descriptor
+        _ program: String, _ arguments: [String], _ variables: [String: String], input: Descriptor,
+        output: Descriptor? = nil
     ) throws(SystemError) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         try check(unsafe posix_spawn_file_actions_init(&actions))
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, input.number, STDIN_FILENO))
-        for number in [STDOUT_FILENO, STDERR_FILENO] {
+        if let output {
+            try check(unsafe posix_spawn_file_actions_adddup2(&actions, output.number, STDOUT_FILENO))
+        }
+        for number in output == nil ? [STDOUT_FILENO, STDERR_FILENO] : [STDERR_FILENO] {
             try check(unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0))
         }
         // Files the embedding program opened without O_CLOEXEC would stay open as long as the worker lives.
@@ -113,6 +140,47 @@ package enum ChildProgram {
                     unsafe body(pointers.baseAddress.unsafelyUnwrapped)
                 }
             }
+        }
+    }
+}
+
+/// The connection to a program that ``ChildProgram`` has started. Used by one thread at a time.
+package final class ChildConnection: Sendable {
+    private let descriptor: Descriptor
+
+    init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// Sends bytes, and that there are no more.
+    ///
+    /// - Parameter bytes: all of them; blocks until the program has read what the system does not keep.
+    /// - Returns: false when the program does not read them.
+    package func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        defer { shutdown(descriptor.number, Int32(SHUT_WR)) }
+        var done = 0
+        while done < bytes.count {
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+            // Not SIGPIPE: the program may have died.
+            let count = unsafe Glibc.send(descriptor.number, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Waits until the program has closed its end.
+    ///
+    /// - Parameter limit: how many bytes are kept; the rest is read and dropped.
+    /// - Returns: what it wrote.
+    package func output(limit: Int) -> [UInt8] {
+        var (all, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { buffer in
+                unsafe recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return all }
+            all += buffer[..<min(count, limit - all.count)]
         }
     }
 }

@@ -18,14 +18,15 @@ final class LiveBroadcasts {
 
     let store: LiveStore
     let channels: LiveChannels
+    let archives: LiveArchives
     let options: LiveOptions
     /// By member.
     private(set) var feeds: [Int64: Feed] = [:]
     /// Names of feeds that are over, of which nginx still writes the last fragment.
     private(set) var unfinished: Set<String> = []
 
-    init(_ store: LiveStore, _ channels: LiveChannels, _ options: LiveOptions) {
-        (self.store, self.channels, self.options) = (store, channels, options)
+    init(_ store: LiveStore, _ channels: LiveChannels, _ archives: LiveArchives, _ options: LiveOptions) {
+        (self.store, self.channels, self.archives, self.options) = (store, channels, archives, options)
     }
 
     private var now: Timestamp { options.now() }
@@ -56,11 +57,15 @@ final class LiveBroadcasts {
             try store.setKey(machine.key, of: member)
             try extra(&room)
             guard var room, let state = machine.room else { return }
-            if state == .live, room.liveStartedAt == nil { room.liveStartedAt = now }
+            if state == .live, room.liveStartedAt == nil {
+                room.liveStartedAt = now
+                try store.archives.setStart(of: room.id, session: room.lastSession)
+            }
             if state == .ended { room.liveEndedAt = now }
             if state == .cancelled { room.cancelledAt = now }
             room.state = state
             try store.update(room, now: now)
+            if state == .ended { try archives.end(room, isTerminated: event == .terminate) }
             var message = StoredMessage(channelID: room.id, sentAt: now, origin: .system)
             message.customType = LiveMessage.Word.change
             (message.roomState, message.keyState) = (state, machine.key)
@@ -109,6 +114,7 @@ final class LiveBroadcasts {
         if room.state == .scheduled { try take(.cancel, of: member.id, room: id) }
         guard room.state == .scheduled || room.state.isFinal else { throw LiveRefusal(.notScheduled) }
         try store.deleteRoom(id)
+        try archives.roomsChanged()
     }
 
     /// Starts a room.
@@ -124,6 +130,7 @@ final class LiveBroadcasts {
         _ = try own(id, member)
         guard try store.existingKey(of: member.id) != nil else { throw LiveRefusal.noKey }
         try take(.end, of: member.id, room: id)
+        try archives.advance()
         return try own(id, member)
     }
 
@@ -144,6 +151,7 @@ final class LiveBroadcasts {
             try store.issueKey(of: member.id, now: now)
         }
         forget(member.id)
+        try archives.roomsChanged()
         return key
     }
 
@@ -154,6 +162,7 @@ final class LiveBroadcasts {
         let key = try terminate(member)
         try channels.dismiss(member)
         try store.delete(member.id)
+        try archives.roomsChanged()
         return key
     }
 
@@ -211,9 +220,9 @@ final class LiveBroadcasts {
     }
 
     private func forget(_ member: Int64) {
-        if let feed = feeds.removeValue(forKey: member), feed.isPlayable, !feed.isFinished {
-            unfinished.insert(feed.name)
-        }
+        guard let feed = feeds.removeValue(forKey: member) else { return }
+        archives.isOver(feed.name)
+        if feed.isPlayable, !feed.isFinished { unfinished.insert(feed.name) }
     }
 
     /// nginx has closed the files of a feed.

@@ -34,6 +34,10 @@ public struct LiveOptions: Sendable {
     public var chat = ChatRules()
     /// How many connections may be open, event streams included.
     public var mostConnections: UInt32 = 4000
+    /// What becomes of rooms that have ended.
+    public var archives = ArchiveOptions()
+    /// Gets what an operator should know.
+    public var log = LiveLog.standardError
     /// The time.
     public var now: @Sendable () -> Timestamp = { SystemClock().now() }
 
@@ -51,6 +55,33 @@ public struct LiveOptions: Sendable {
 
     /// Where programs of this machine reach one that listens at an address.
     static func local(_ address: String) -> String { address == "0.0.0.0" ? "127.0.0.1" : address }
+}
+
+/// How lectures are made of rooms that have ended, and who may watch them for how long.
+public struct ArchiveOptions: Sendable {
+    /// Whether they are made. If not, nothing is recorded.
+    public var isOn = true
+    /// A file with the key under which content keys are stored; nil for `archive.key` in the directory of the state.
+    /// A missing one is made.
+    public var keyFile: String?
+    /// A file with the secret that signs licences, which players need too; nil for `licence.key` in the directory of
+    /// the state. A missing one is made.
+    public var licenceKeyFile: String?
+    /// How long a licence works without a renewal.
+    public var licenceLifetime = Duration.seconds(30 * 86_400)
+    /// What answers about licences have as `X-KOLLUS-USERKEY`.
+    public var userKey: String?
+    /// Where players report what is watched.
+    public var lmsURL: String?
+    /// How many answers may be read from archives at the same time; each needs 2 MiB.
+    public var mostReaders = 64
+    /// The program whose word `join` joins recordings: `lecture-live-server`. nil for the running program.
+    public var joinProgram: String?
+    /// Called with that program's process before it gets its order, on a thread of its own; for tests.
+    package var joinStarted: (@Sendable (Int32) -> Void)?
+
+    /// Creates the default options.
+    public init() {}
 }
 
 /// The name and the secret with which the application's server logs members in.

@@ -25,7 +25,7 @@ struct LiveRefusal: Error, Hashable, Sendable {
             json.member("errorMessage", message)
         }
         if status == 401 { answer.fields.append(HTTPField(name: "WWW-Authenticate", value: "Bearer")) }
-        if status == 429 { answer.fields.append(HTTPField(name: "Retry-After", value: "1")) }
+        if status == 429 || status == 503 { answer.fields.append(HTTPField(name: "Retry-After", value: "1")) }
         return answer
     }
 
@@ -65,5 +65,8 @@ struct LiveRefusal: Error, Hashable, Sendable {
         400, "INVALID_CHANNEL_MESSAGE", "A message has text, and no control characters but line feeds and tabs.")
     static let tooMany = Self(429, "TOO_MANY_MESSAGES", "The member writes too fast.")
     static let slow = Self(429, "CHANNEL_SLOW_MODE", "The channel is in slow mode; write again later.")
+    static let busy = Self(503, "TOO_MANY_READERS", "Too many archives are being read; try again later.")
+    static let lectureLink = Self(
+        403, "INVALID_LECTURE_LINK", "The link was changed, has expired, or leads to nothing any more.")
     static let link = Self(403, "INVALID_PLAYBACK_LINK", "The link was changed, has expired, or works no longer.")
 }

@@ -66,7 +66,9 @@ public final class LiveServer: Sendable {
             if let port = options.rtmpPort {
                 let setup = NginxServer.Setup(
                     program: options.nginx, modules: options.nginxModules, directory: "\(directory)/run",
-                    fragments: "\(directory)/hls", address: options.address, port: port,
+                    fragments: "\(directory)/hls",
+                    recordings: options.archives.isOn ? "\(directory)/recordings" : nil, address: options.address,
+                    port: port,
                     hooks: "\(url)/hooks/\(secret)", fragmentMilliseconds: options.fragment.milliseconds)
                 nginx = NginxServer(setup) { [weak service] in Task { await service?.mediaServerDied() } }
             }
@@ -111,7 +113,7 @@ final class StateLock: Sendable {
         guard facts.st_uid == geteuid(), facts.st_mode & 0o077 == 0 else {
             throw LectureError(.storeExposed, detail: path, cause: "it must be its owner's only (mode 0700)")
         }
-        for name in ["hls", "run"] { try make("\(directory)/\(name)") }
+        for name in ["hls", "run", "recordings", "archive"] { try make("\(directory)/\(name)") }
         return directory
     }
 

@@ -22,9 +22,17 @@ public enum LiveServerProgram {
           --token-lifetime S     how many seconds an access token works; 86400 unless given
           --end-grace S          how many seconds the rest of an ended room can be read; 120 unless given
           --fragment MS          how long a fragment is in milliseconds; 2000 unless given
+          --archive yes|no       whether lectures are made of rooms that have ended; yes unless given
+          --archive-key FILE     the key of stored lectures; archive.key below --state unless given; made when missing
+          --licence-key FILE     the secret that signs licences, which players need as drm.keys 'live'; licence.key
+                                 below --state unless given; made when missing
+          --licence-days N       how many days a licence works without a renewal; 30 unless given
+          --user-key TEXT        X-KOLLUS-USERKEY of answers about licences
+          --lms-url URL          where players of lectures report what is watched
           --help                 this text
 
-        When it is ready it writes one line of JSON to standard output. SIGTERM and SIGINT end it.
+        When it is ready it writes one line of JSON to standard output, and to standard error one for each failure and
+        each archive. SIGTERM and SIGINT end it.
         Exit status: 0 ended, 64 command line, 65 store refused, 69 or 70 failure, 73 a port or a directory cannot be
         had, 74 input or output, 75 another server has the store, 77 not permitted, 78 configuration.
 
@@ -77,7 +85,7 @@ public enum LiveServerProgram {
         case .storeBusy: 75
         case .storeForeign, .storeNewer, .storeDamaged, .migrationChanged: 65
         case .storeExposed: 77
-        case .configuration, .loopbackMissing: 78
+        case .configuration, .loopbackMissing, .secretReadable: 78
         case .openStore, .readFile, .writeFile, .storeReadOnly, .storeUnsafe, .storageFull: 74
         default: 70
         }
@@ -115,7 +123,8 @@ struct LiveArguments {
 
     private static let names: Set = [
         "--state", "--credentials", "--listen", "--rtmp-port", "--nginx", "--nginx-modules", "--public-url",
-        "--ingest-url", "--token-lifetime", "--end-grace", "--fragment",
+        "--ingest-url", "--token-lifetime", "--end-grace", "--fragment", "--archive", "--archive-key", "--licence-key",
+        "--licence-days", "--user-key", "--lms-url",
     ]
     private var values: [String: String] = [:]
 
@@ -159,7 +168,28 @@ struct LiveArguments {
         options.tokenLifetime = .seconds(try number("--token-lifetime", 24 * 3600, 1...31_536_000))
         options.endGrace = .seconds(try number("--end-grace", 120, 0...86_400))
         options.fragment = .milliseconds(try number("--fragment", 2000, 200...10_000))
+        options.archives = try archives()
         return options
+    }
+
+    private func archives() throws(Problem) -> ArchiveOptions {
+        var archives = ArchiveOptions()
+        let word = values["--archive"] ?? "yes"
+        guard word == "yes" || word == "no" else { throw Problem(text: "--archive must be 'yes' or 'no'") }
+        archives.isOn = word == "yes"
+        (archives.keyFile, archives.licenceKeyFile) = (values["--archive-key"], values["--licence-key"])
+        archives.licenceLifetime = .seconds(86_400 * (try number("--licence-days", 30, 1...3650)))
+        if let text = values["--user-key"] {
+            guard text.utf8.count <= 200, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw Problem(text: "--user-key must have printable ASCII characters without spaces")
+            }
+            archives.userKey = text
+        }
+        if let text = values["--lms-url"] {
+            guard (try? Origin(url: text)) != nil else { throw Problem(text: "--lms-url must be an http or https URL") }
+            archives.lmsURL = text
+        }
+        return archives
     }
 
     private func number(_ name: String, _ fallback: Int, _ range: ClosedRange<Int>) throws(Problem) -> Int {

@@ -12,6 +12,8 @@ actor LiveService: HTTPHandler {
     let channels: LiveChannels
     let broadcasts: LiveBroadcasts
     let playback: LivePlayback
+    let archives: LiveArchives
+    let lectures: LiveLectures
     /// What is before the stream key in the address of a feed.
     let ingestURL: String
     /// What is in the path of hooks.
@@ -31,16 +33,26 @@ actor LiveService: HTTPHandler {
     init(_ options: LiveOptions, base: String, ingestURL: String, hookSecret: String) throws {
         (self.options, self.ingestURL, self.hookSecret) = (options, ingestURL, hookSecret)
         store = try LiveStore(path: "\(options.stateDirectory)/live.sqlite", now: options.now())
+        let keys = try LiveKeys(options)
+        let reports = Guarded<(@Sendable (Int64, ArchiveJoiner.Outcome) -> Void)?>(nil)
+        archives = LiveArchives(store, options, keys) { room, outcome in
+            reports.withLock(\.self)?(room, outcome)
+        }
+        lectures = LiveLectures(store, options, keys, archives, base: base)
         let links = PlaybackLinks(key: store.linkKey, base: base, lifetime: options.linkLifetime)
         channels = LiveChannels(store, options, links)
-        broadcasts = LiveBroadcasts(store, channels, options)
+        broadcasts = LiveBroadcasts(store, channels, archives, options)
         playback = LivePlayback(broadcasts, links, options, directory: "\(options.stateDirectory)/hls")
         try broadcasts.recover()
+        reports.withLock { report in
+            report = { [weak self] room, outcome in Task { await self?.joined(room, outcome) } }
+        }
     }
 
     /// Begins what happens by itself.
     func begin(_ nginx: NginxServer?) {
         self.nginx = nginx
+        logged("recover_archives") { try archives.recover() }
         upkeep = Ticker(milliseconds: 10_000) { [weak self] in await self?.tidy() }
         tidy()
     }
@@ -50,18 +62,32 @@ actor LiveService: HTTPHandler {
         (watch, upkeep) = (nil, nil)
         await nginx?.stop()
         nginx = nil
-        try? broadcasts.recover()
+        await archives.close().stop()
+        logged("close_feeds") { try broadcasts.recover() }
     }
 
     private func tidy() {
         channels.tidy()
-        try? playback.tidy()
+        logged("tidy_fragments") { try playback.tidy() }
+        logged("tidy_archives") { try archives.tidy() }
+    }
+
+    /// Does what no request waits for.
+    private func logged(_ event: String, _ body: () throws -> Void) {
+        do { try body() } catch { options.log.failure(event, error) }
+    }
+
+    private func joined(_ room: Int64, _ outcome: ArchiveJoiner.Outcome) {
+        logged("keep_archive") { try archives.finished(room, outcome) }
     }
 
     /// nginx has died: all feeds are lost.
     func mediaServerDied() {
         watch = nil
-        try? broadcasts.recover()
+        logged("close_feeds") {
+            try broadcasts.recover()
+            try archives.allClosed()
+        }
     }
 
     /// How many event streams are open.
@@ -78,6 +104,7 @@ actor LiveService: HTTPHandler {
         } catch let refusal as LiveRefusal {
             exchange.answer(refusal.answer)
         } catch {
+            options.log.failure("request_failed", error)
             exchange.answer(LiveRefusal.fault.answer)
         }
     }
@@ -88,6 +115,7 @@ actor LiveService: HTTPHandler {
         guard let path = head.segments else { throw LiveRefusal.noPath }
         switch path.first {
         case "live": return try playback.answer(path.dropFirst(), head)
+        case "lectures": return try lectures.answer(path.dropFirst(), head, exchange.body)
         case "hooks": return try await hook(path.dropFirst(), exchange)
         default: break
         }
@@ -114,7 +142,7 @@ actor LiveService: HTTPHandler {
             ended: { [weak self] id in Task { await self?.ended(id) } })
     }
 
-    private func drained(_ id: UInt64) { try? channels.drained(id) }
+    private func drained(_ id: UInt64) { logged("send_events") { try channels.drained(id) } }
 
     private func ended(_ id: UInt64) { channels.ended(id) }
 
@@ -165,7 +193,20 @@ actor LiveService: HTTPHandler {
             await nginx?.dropPublisher(key.key)
             return HTTPAnswer(204)
         }
+        if path.count == 3, path[0] == "video-rooms", path[2] == "archive" {
+            guard method == "POST" else { throw LiveRefusal.method }
+            return try archiveAgain(path[1])
+        }
         throw LiveRefusal.noPath
+    }
+
+    private func archiveAgain(_ id: String) throws -> HTTPAnswer {
+        guard let id = MemberRoutes.number(id), let room = try store.room(id) else { throw LiveRefusal.noRoom }
+        try archives.retry(room)
+        return .json(202) { json in
+            json.member("id", id)
+            json.member("vodState", ArchiveState.archiving.rawValue)
+        }
     }
 
     private func logIn(_ body: [UInt8]) throws -> HTTPAnswer {
@@ -217,8 +258,10 @@ actor LiveService: HTTPHandler {
         case "publish-done": try broadcasts.lost(client: client)
         case "egress":
             guard broadcasts.isExpected(name) else { return HTTPAnswer(403) }
+            try archives.began(name)
             watchFeeds()
         case "egress-done": broadcasts.finished(name)
+        case "recorded": try archives.closed(name)
         default: throw LiveRefusal.noPath
         }
         return HTTPAnswer(200)
@@ -253,7 +296,7 @@ actor LiveService: HTTPHandler {
 
     private func lookForFragments() {
         for (member, name) in broadcasts.preparing where playback.isPlayable(name) {
-            try? broadcasts.playable(member, name: name)
+            logged("begin_session") { try broadcasts.playable(member, name: name) }
         }
         if broadcasts.preparing.isEmpty { watch = nil }
     }

@@ -21,6 +21,10 @@ struct StoredRoom: Hashable, Sendable {
     var slowSeconds: Int
     var lastSession: Int
     var lastMessage: Int64
+    /// What became of its recordings.
+    let archive: ArchiveState
+    /// Why that has failed.
+    let archiveReason: String?
 }
 
 /// A stream key as it is stored.
@@ -88,11 +92,13 @@ extension LiveStore {
 
     private static let columns = """
         id, uuid, member_id, state, title, description, scheduled_ms, created_ms, modified_ms, live_started_ms,
-        live_ended_ms, cancelled_ms, slow_seconds, last_session, last_message
+        live_ended_ms, cancelled_ms, slow_seconds, last_session, last_message, vod_state, vod_reason
         """
 
     private static func room(_ row: borrowing Row) throws -> StoredRoom {
-        guard let state = LiveCodes.room(row.int(3)) else { throw LectureError(.storeDamaged) }
+        guard let state = LiveCodes.room(row.int(3)), let archive = LiveCodes.archive(row.int(15)) else {
+            throw LectureError(.storeDamaged)
+        }
         func time(_ value: Int64?) -> Timestamp? { value.map { Timestamp(milliseconds: $0) } }
         return StoredRoom(
             id: row.int64(0), uuid: row.text(1), ownerID: row.int64(2), state: state, title: row.text(4),
@@ -100,7 +106,7 @@ extension LiveStore {
             createdAt: Timestamp(milliseconds: row.int64(7)), modifiedAt: Timestamp(milliseconds: row.int64(8)),
             liveStartedAt: time(row.optionalInt64(9)), liveEndedAt: time(row.optionalInt64(10)),
             cancelledAt: time(row.optionalInt64(11)), slowSeconds: row.int(12), lastSession: row.int(13),
-            lastMessage: row.int64(14))
+            lastMessage: row.int64(14), archive: archive, archiveReason: row.optionalText(16))
     }
 
     /// A room that is not deleted.
@@ -190,8 +196,13 @@ extension LiveStore {
             room.slowSeconds, room.lastSession, room.id)
     }
 
-    /// Hides a room that is over.
-    func deleteRoom(_ id: Int64) throws { try connection.execute("UPDATE room SET is_deleted = 1 WHERE id = ?", id) }
+    /// Hides a room that is over, and forgets the key of its lecture.
+    func deleteRoom(_ id: Int64) throws {
+        try transaction {
+            try connection.execute("UPDATE room SET is_deleted = 1 WHERE id = ?", id)
+            try connection.execute("DELETE FROM archive WHERE room_id = ?", id)
+        }
+    }
 
     // MARK: Machines
 

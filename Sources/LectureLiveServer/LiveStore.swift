@@ -17,7 +17,11 @@ final class LiveStore {
             Migration(
                 identifier: "0001_create_live_store",
                 sha256: "851d8394f782396b47609f807b7dbf70da951cb7b750d3e02c007d607569ac7e",
-                sql: String(decoding: PackageResources._001_create_live_store_sql, as: UTF8.self))
+                sql: String(decoding: PackageResources._001_create_live_store_sql, as: UTF8.self)),
+            Migration(
+                identifier: "0002_add_archives",
+                sha256: "8c4bfbe835d0bfe50d9392f361e37a606ea63af3b1a92b666265e085918260b7",
+                sql: String(decoding: PackageResources._002_add_archives_sql, as: UTF8.self)),
         ])
 
     let connection: Connection

@@ -10,10 +10,11 @@ struct MemberRoutes {
     private let store: LiveStore
     private let channels: LiveChannels
     private let broadcasts: LiveBroadcasts
+    private let lectures: LiveLectures
 
     init(_ service: isolated LiveService) {
         (options, ingestURL, store) = (service.options, service.ingestURL, service.store)
-        (channels, broadcasts) = (service.channels, service.broadcasts)
+        (channels, broadcasts, lectures) = (service.channels, service.broadcasts, service.lectures)
     }
 
     /// Answers a request.
@@ -38,7 +39,7 @@ struct MemberRoutes {
         }
     }
 
-    private static func number(_ text: String) -> Int64? {
+    static func number(_ text: String) -> Int64? {
         text.utf8.count <= 18 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 
@@ -132,11 +133,11 @@ struct MemberRoutes {
             throw LiveRefusal.parameter
         }
         let (rooms, total) = try store.rooms(of: member.id, state, order: order, page: page, size: size)
-        let described = try rooms.map { ($0, try videoRoom($0, for: member)) }
+        let described = try rooms.map { (try Described($0, store), try videoRoom($0, for: member)) }
         let pages = (total + size - 1) / size
         return .json(200) { json in
             json.array("content") { array in
-                for (stored, room) in described { array.object { write(stored, room, &$0) } }
+                for (stored, room) in described { array.object { write(stored, room, member, &$0) } }
             }
             json.object("pageable") { pageable in
                 pageable.member("pageNumber", page)
@@ -156,7 +157,8 @@ struct MemberRoutes {
 
     private func answer(_ room: StoredRoom, _ member: LiveMember, _ status: Int = 200) throws -> HTTPAnswer {
         let described = try videoRoom(room, for: member)
-        return .json(status) { write(room, described, &$0) }
+        let stored = try Described(room, store)
+        return .json(status) { write(stored, described, member, &$0) }
     }
 
     private func videoRoom(_ stored: StoredRoom, for member: LiveMember) throws -> VideoRoom {
@@ -169,11 +171,30 @@ struct MemberRoutes {
             guard stored.state == .live else { return room }
             room.playURL = try channels.playURL(stored, session: stored.lastSession, for: member)
         }
+        room.archiveState = stored.archive
+        if stored.archive == .archived, let archive = try store.archives.archive(of: stored.id) {
+            room.archiveURL = try lectures.url(stored, archive, for: member)
+        }
         return room
     }
 
-    private func write(_ stored: StoredRoom, _ room: VideoRoom, _ json: inout JSONWriter) {
+    /// A room with what its answer needs besides.
+    private struct Described {
+        let room: StoredRoom
+        let archivedAt: Timestamp?
+
+        init(_ room: StoredRoom, _ store: LiveStore) throws {
+            self.room = room
+            archivedAt = room.archive == .archived ? try store.archives.archive(of: room.id)?.archivedAt : nil
+        }
+    }
+
+    private func write(_ described: Described, _ room: VideoRoom, _ member: LiveMember, _ json: inout JSONWriter) {
+        let stored = described.room
         room.write(&json)
+        if let time = described.archivedAt { json.member("vodArchivedAt", MomentText.utc(time)) }
+        // What went wrong on this machine is for who can do something about it.
+        if stored.ownerID == member.id, let reason = stored.archiveReason { json.member("vodReason", reason) }
         json.member("uuid", stored.uuid)
         json.member("protocol", "RTMP")
         json.member("format", "CMAF")

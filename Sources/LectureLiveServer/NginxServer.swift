@@ -21,6 +21,8 @@ final class NginxServer: Sendable {
         var directory: String
         /// Where it writes fragments.
         var fragments: String
+        /// Where it writes recordings; nil for none.
+        var recordings: String?
         /// Where it listens for RTMP.
         var address: String
         var port: UInt16
@@ -184,6 +186,17 @@ final class NginxServer: Sendable {
         }
     }
 
+    private var recording: String {
+        guard let path = setup.recordings else { return "" }
+        return """
+
+                        record all;
+                        record_path "\(path)";
+                        record_unique off;
+                        on_record_done "\(setup.hooks)/recorded";
+            """
+    }
+
     /// Two applications: `live` takes feeds under their keys, and the hook sends each on to `egress` under a name that
     /// is public; there the fragments are made. Redirected within one application, fragments would have the key's name.
     var configuration: String {
@@ -222,7 +235,7 @@ final class NginxServer: Sendable {
                     hls_nested on;
                     hls_fragment \(setup.fragmentMilliseconds)ms;
                     hls_playlist_length \(setup.listedFragments * setup.fragmentMilliseconds)ms;
-                    hls_cleanup off;
+                    hls_cleanup off;\(recording)
                 }
             }
         }

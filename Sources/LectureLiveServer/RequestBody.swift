@@ -43,6 +43,12 @@ struct FormFields {
         }
     }
 
+    /// How many fields there are.
+    var count: Int { fields.count }
+
+    /// How many fields have a name.
+    func count(_ name: String) -> Int { fields.count { $0.name == name } }
+
     /// The first value of a field.
     subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 

@@ -1,4 +1,5 @@
 import Glibc
 import LectureLiveServer
 
-exit(await LiveServerProgram.run(Array(CommandLine.arguments.dropFirst())))
+let words = Array(CommandLine.arguments.dropFirst())
+exit(words == ["join"] ? JoinProgram.run() : await LiveServerProgram.run(words))

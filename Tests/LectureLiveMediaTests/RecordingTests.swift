@@ -165,6 +165,46 @@ extension LiveMediaNetTests {
             #expect(counters == Array(all.prefix(first)) + all)
         }
 
+        @Test func `sessions are joined into a file without a name, with what each has given`() async throws {
+            let server = try await RTMPServer.start()
+            let directory = try TemporaryDirectory()
+            let inputs = [
+                try await Studio.record(20, as: "one", on: server), try await Studio.record(40, as: "two", on: server),
+            ]
+            let path = try directory.write(String(repeating: "an older, longer file ", count: 100_000), to: "open")
+            let file = try FileHandle(forUpdating: URL(filePath: path))
+            try FileManager.default.removeItem(atPath: path)
+            let joined = try MediaJoiner.join(inputs, descriptor: file.fileDescriptor)
+            // The same as under a name, byte by byte.
+            let named = try MediaJoiner.join(inputs, into: directory.file("named.mp4"))
+            try file.seek(toOffset: 0)
+            let bytes = try file.readToEnd()
+            #expect(try bytes == Data(contentsOf: URL(filePath: directory.file("named.mp4"))))
+            #expect(named.inputs.isEmpty && joined.frames == named.frames && joined.duration == named.duration)
+            #expect((joined.width, joined.height) == (named.width, named.height) && joined.width > 0)
+            #expect(joined.inputs.map(\.frames).reduce(0, +) == joined.frames && joined.inputs.count == 2)
+            for (input, path) in zip(joined.inputs, inputs) {
+                let counters = try FrameCounterReader(path).read().counters
+                #expect(input.frames == counters.count && input.skipped >= .zero)
+                #expect(abs((input.duration - .milliseconds(input.frames * 1000 / 30)) / .milliseconds(1)) < 150)
+            }
+            let sum = joined.inputs.reduce(Duration.zero) { $0 + $1.duration }
+            #expect(abs((sum - joined.duration) / .milliseconds(1)) <= 2)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["named.mp4"])
+            let cases: [([String], Int32, LiveMediaError, Int?)] = [
+                ([], file.fileDescriptor, .invalidValue, nil), (inputs, -1, .invalidValue, nil),
+                ([directory.file("none")], file.fileDescriptor, .unreadable, 0),
+                ([inputs[0], directory.file("none")], file.fileDescriptor, .unreadable, 1),
+                (inputs, 9999, .unwritable, nil),
+            ]
+            for (inputs, descriptor, error, input) in cases {
+                let failure = #expect(throws: MediaJoiner.Failure.self) {
+                    try MediaJoiner.join(inputs, descriptor: descriptor)
+                }
+                #expect(failure?.error == error && failure?.input == input, "\(String(describing: failure))")
+            }
+        }
+
         @Test func `what does not fit together is refused, and nothing is left`() async throws {
             let server = try await RTMPServer.start()
             let directory = try TemporaryDirectory()

@@ -122,6 +122,51 @@ final class StageClock: Sendable {
     func advance(_ duration: Duration) { time.withLock { $0 = $0 + duration } }
 }
 
+/// What a server reports, for tests that wait for it.
+final class StageLog: Sendable {
+    private struct State {
+        var lines: [JSONValue] = []
+        var waiters: [(event: String, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        func has(_ event: String, _ count: Int) -> Bool { of(event).count >= count }
+        func of(_ event: String) -> [JSONValue] { lines.filter { $0["event"]?.string == event } }
+    }
+
+    private let state = Guarded(State())
+
+    var log: LiveLog {
+        LiveLog { [state] line in
+            guard let value = try? JSONScanner.scan(Array(line.utf8)), line.hasSuffix("\n") else { return }
+            let done = state.withLock { state in
+                state.lines.append(value)
+                let now = state
+                state.waiters = now.waiters.filter { !now.has($0.event, $0.count) }
+                return now.waiters.filter { now.has($0.event, $0.count) }
+            }
+            for waiter in done { waiter.continuation.resume() }
+        }
+    }
+
+    var events: [String] { state.withLock(\.lines).compactMap { $0["event"]?.string } }
+    var text: String { state.withLock(\.lines).map(\.text).joined(separator: "\n") }
+
+    /// Waits until an event was reported so often.
+    ///
+    /// - Returns: its latest line.
+    @discardableResult
+    func wait(for event: String, count: Int = 1) async -> JSONValue {
+        await withCheckedContinuation { continuation in
+            let isDone = state.withLock { state in
+                if state.has(event, count) { return true }
+                state.waiters.append((event, count, continuation))
+                return false
+            }
+            if isDone { continuation.resume() }
+        }
+        return state.withLock { $0.of(event).last ?? .null }
+    }
+}
+
 /// A server in this process, with a store of its own.
 struct LiveStage {
     static let credentials = "academy:a secret of the academy".replacing(" ", with: "-")
@@ -129,16 +174,21 @@ struct LiveStage {
     let server: LiveServer
     let clock = StageClock()
     let application: LiveClient
+    let log = StageLog()
 
-    /// Starts a server; without nginx unless it is asked for.
-    init(media: Bool = false, _ change: (inout LiveOptions) -> Void = { _ in }) async throws {
-        directory = try TemporaryDirectory.inMemory()
+    /// Starts a server; without nginx unless it is asked for, and with a new store unless another directory has one.
+    init(
+        media: Bool = false, in other: TemporaryDirectory? = nil, _ change: (inout LiveOptions) -> Void = { _ in }
+    ) async throws {
+        directory = try other ?? TemporaryDirectory.inMemory()
         guard let credentials = LiveCredentials(Self.credentials) else { throw StageFailure(description: "secret") }
         var options = LiveOptions(stateDirectory: directory.file("state"), credentials: credentials)
         (options.rtmpPort, options.nginx) = (media ? 0 : nil, try Places.command("nginx"))
         (options.chat.burst, options.fragment) = (10_000, .milliseconds(500))
         let clock = clock
         options.now = { clock.now }
+        options.archives.joinProgram = Places.builtProduct("lecture-live-server")
+        options.log = log.log
         change(&options)
         server = try await LiveServer.start(options)
         application = LiveClient(port: Int(server.port), authorization: Self.basic(Self.credentials))

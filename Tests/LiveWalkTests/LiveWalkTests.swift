@@ -39,7 +39,7 @@ struct LiveWalkTests {
             await broadcast.disconnect()
             try await events.room(.inactive)
             #expect(try await learner.room(room.id).playURL == nil)
-            let counters = try FrameCounterReader(link).read().counters
+            let counters = try await Decoded.counters(link)
             let first = try #require(counters.first)
             #expect(counters == Array(first..<first + counters.count) && counters.count >= 15, "\(counters)")
         }

@@ -173,11 +173,23 @@ typedef struct clm_joined {
     int64_t duration_ms;
     /// The input at fault, from 0; -1 for none.
     int32_t fault;
+    /// Of the picture, in pixels.
+    int32_t width, height;
 } clm_joined;
+
+/// What joining has taken from an input.
+typedef struct clm_joined_input {
+    uint64_t frames;
+    /// Before its first key frame, which is left out; and what it has added to the output. Milliseconds.
+    int64_t skipped_ms, duration_ms;
+} clm_joined_input;
 
 /// Joins files and playlists by stream copy into one MP4, which appears under its name when it is complete.
 enum clm_code clm_join(const char *_Nonnull const *_Nonnull paths, int32_t count, const char *_Nonnull output,
                        clm_joined *_Nonnull joined);
+/// The same into an open file, which is not synced. `inputs` has an element for each path.
+enum clm_code clm_join_descriptor(const char *_Nonnull const *_Nonnull paths, int32_t count, int descriptor,
+                                  clm_joined *_Nonnull joined, clm_joined_input *_Nonnull inputs);
 
 /// A decoded picture.
 typedef struct clm_frame {
