@@ -32,6 +32,9 @@ public final class LiveServer: Sendable {
     /// The process of nginx; nil while there is none.
     package var mediaProcess: Int32? { nginx?.process }
 
+    /// How many players nginx serves over RTMP.
+    package func playerCount() async -> Int { await service.playerCount }
+
     private init(
         _ http: HTTPServer, _ service: LiveService, _ nginx: NginxServer?, _ lock: StateLock, url: String,
         rtmpPort: UInt16?
@@ -59,7 +62,8 @@ public final class LiveServer: Sendable {
             let url = "http://\(options.localAddress):\(http.port)"
             if options.rtmpPort == 0 { options.rtmpPort = try FreePort.find(options.address) }
             let secret = try LiveStore.secret()
-            let ingest = options.ingestURL ?? "rtmp://\(options.localAddress):\(options.rtmpPort ?? 1935)/live"
+            let ingest =
+                options.ingestURL ?? "rtmp://\(LiveService.rtmpHost(options)):\(options.rtmpPort ?? 1935)/live"
             let service = try LiveService(
                 options, base: options.publicURL ?? url, ingestURL: ingest, hookSecret: secret)
             var nginx: NginxServer?

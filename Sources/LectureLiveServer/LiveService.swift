@@ -14,6 +14,7 @@ actor LiveService: HTTPHandler {
     let playback: LivePlayback
     let archives: LiveArchives
     let lectures: LiveLectures
+    let relays: LiveRelays
     /// What is before the stream key in the address of a feed.
     let ingestURL: String
     /// What is in the path of hooks.
@@ -41,6 +42,8 @@ actor LiveService: HTTPHandler {
         lectures = LiveLectures(store, options, keys, archives, base: base)
         let links = PlaybackLinks(key: store.linkKey, base: base, lifetime: options.linkLifetime)
         channels = LiveChannels(store, options, links)
+        let host = Self.rtmpHost(options)
+        relays = LiveRelays(store, options, links, base: "rtmp://\(host):\(options.rtmpPort ?? 0)/egress")
         broadcasts = LiveBroadcasts(store, channels, archives, options)
         playback = LivePlayback(broadcasts, links, options, directory: "\(options.stateDirectory)/hls")
         try broadcasts.recover()
@@ -84,6 +87,7 @@ actor LiveService: HTTPHandler {
     /// nginx has died: all feeds are lost.
     func mediaServerDied() {
         watch = nil
+        relays.clear()
         logged("close_feeds") {
             try broadcasts.recover()
             try archives.allClosed()
@@ -92,6 +96,9 @@ actor LiveService: HTTPHandler {
 
     /// How many event streams are open.
     var readerCount: Int { channels.readerCount }
+
+    /// How many players nginx serves over RTMP.
+    var playerCount: Int { relays.relays.count }
 
     // MARK: Requests
 
@@ -132,7 +139,9 @@ actor LiveService: HTTPHandler {
             try openEvents(member, exchange)
             return nil
         }
-        return try MemberRoutes(self).answer(rest, member, head, exchange.body)
+        let answer = try MemberRoutes(self).answer(rest, member, head, exchange.body)
+        if rest.contains("bans") { await dropUnwantedPlayers() }
+        return answer
     }
 
     private func openEvents(_ member: LiveMember, _ exchange: HTTPExchange) throws {
@@ -184,6 +193,7 @@ actor LiveService: HTTPHandler {
             for member in members {
                 if let key = try broadcasts.delete(member) { await nginx?.dropPublisher(key.key) }
             }
+            await dropUnwantedPlayers()
             return HTTPAnswer(204)
         }
         if path.count == 4, path[0] == "members", Array(path[2...]) == ["stream-key", "force-terminate"] {
@@ -262,6 +272,8 @@ actor LiveService: HTTPHandler {
             watchFeeds()
         case "egress-done": broadcasts.finished(name)
         case "recorded": try archives.closed(name)
+        case "play": return HTTPAnswer(try relays.admit(form) ? 200 : 403)
+        case "play-done": relays.ended(client: client)
         default: throw LiveRefusal.noPath
         }
         return HTTPAnswer(200)
@@ -283,6 +295,20 @@ actor LiveService: HTTPHandler {
         guard try store.find(key: name) != nil else { return HTTPAnswer(403) }
         let repeated = try broadcasts.begin(key.memberID, client: client)
         return HTTPAnswer(302, [("Location", "\(egressURL)/\(repeated)")])
+    }
+
+    /// Whose right has ended plays no longer.
+    private func dropUnwantedPlayers() async {
+        do {
+            for relay in try relays.takeUnwanted() { await nginx?.dropPlayer(relay) }
+        } catch { options.log.failure("drop_players", error) }
+    }
+
+    /// Where others reach nginx: at the host of the public URL, if there is one.
+    static func rtmpHost(_ options: LiveOptions) -> String {
+        let authority = options.publicURL.flatMap { try? URLParts(parsing: $0) }?.authority ?? ""
+        let host = authority.split(separator: "@").last?.prefix { $0 != ":" } ?? ""
+        return host.isEmpty ? options.localAddress : String(host)
     }
 
     /// Where nginx sends feeds on to: itself.

@@ -11,10 +11,12 @@ struct MemberRoutes {
     private let channels: LiveChannels
     private let broadcasts: LiveBroadcasts
     private let lectures: LiveLectures
+    private let relays: LiveRelays
 
     init(_ service: isolated LiveService) {
         (options, ingestURL, store) = (service.options, service.ingestURL, service.store)
         (channels, broadcasts, lectures) = (service.channels, service.broadcasts, service.lectures)
+        relays = service.relays
     }
 
     /// Answers a request.
@@ -168,8 +170,10 @@ struct MemberRoutes {
         (room.liveStartedAt, room.liveEndedAt) = (stored.liveStartedAt, stored.liveEndedAt)
         if [.live, .inactive].contains(stored.state), try !store.isBanned(stored.id, member.id) {
             room.eventURL = try channels.eventURL(stored, for: member)
-            guard stored.state == .live else { return room }
-            room.playURL = try channels.playURL(stored, session: stored.lastSession, for: member)
+            if stored.state == .live, let session = try store.session(stored.lastSession, of: stored.id) {
+                room.playURL = try channels.playURL(stored, session: stored.lastSession, for: member)
+                room.rtmpPlayURL = try relays.url(session, of: stored, for: member)
+            }
         }
         room.archiveState = stored.archive
         if stored.archive == .archived, let archive = try store.archives.archive(of: stored.id) {

@@ -225,11 +225,13 @@ final class NginxServer: Sendable {
                     live on;
                     allow publish \(LiveOptions.local(setup.address));
                     deny publish all;
-                    deny play all;
                     idle_streams off;
+                    publish_notify on;
                     drop_idle_publisher 5s;
                     on_publish "\(setup.hooks)/egress";
                     on_publish_done "\(setup.hooks)/egress-done";
+                    on_play "\(setup.hooks)/play";
+                    on_play_done "\(setup.hooks)/play-done";
                     hls on;
                     hls_path "\(setup.fragments)";
                     hls_nested on;
@@ -260,10 +262,17 @@ final class NginxServer: Sendable {
     private var isListening: Bool { UnixSocket(controlSocket) != nil }
 
     /// Drops the broadcaster with a key, and waits until nginx has.
-    func dropPublisher(_ key: String) async {
+    func dropPublisher(_ key: String) async { await control("drop/publisher?app=live&name=\(key)") }
+
+    /// Drops a player, and waits until nginx has.
+    func dropPlayer(_ relay: LiveRelays.Relay) async {
+        await control("drop/client?app=egress&name=\(relay.name)&clientid=\(relay.client)")
+    }
+
+    private func control(_ order: String) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
-                UnixSocket(controlSocket)?.ask("/control/drop/publisher?app=live&name=\(key)")
+                UnixSocket(controlSocket)?.ask("/control/\(order)")
                 continuation.resume()
             }
         }

@@ -11,27 +11,6 @@ import Testing
 /// Feeds: real nginx, and ffmpeg as the broadcaster.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct BroadcastTests {
-    /// A broadcaster of a test picture and a tone.
-    private func publish(_ url: String) throws -> ChildProcess {
-        try ChildProcess(
-            Places.command("ffmpeg"),
-            [
-                "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc=size=160x90:rate=10", "-f", "lavfi",
-                "-i", "sine", "-c:v", "libx264", "-preset", "ultrafast", "-g", "5", "-pix_fmt", "yuv420p", "-c:a",
-                "aac", "-f", "flv", "\(url)?mode=CMAF",
-            ])
-    }
-
-    private func publishURL(_ member: StageMember) async throws -> String {
-        let key = try await member.client.call("GET", "/v2/members/me/stream-key").json
-        return try #require(StreamKey(key)).ingestURL + "/" + #require(StreamKey(key)).key
-    }
-
-    private func end(_ process: ChildProcess) async {
-        process.send(SIGKILL)
-        _ = await process.ending()
-    }
-
     /// The path of a link, for the client of these tests.
     private func path(_ url: String?) throws -> String {
         let url = try #require(url)
@@ -52,12 +31,12 @@ struct BroadcastTests {
         #expect(try await host.createRoom() == 1)
         for member in [host, viewer] { #expect(try await member.join(1).status == 200) }
         let events = try host.events(after: "1-0")
-        let url = try await publishURL(host)
+        let url = try await LiveFeed.url(of: host)
         #expect(try await start(host).code == "STREAM_KEY_STATE_NOT_ACTIVE")
         // A key that does not exist.
-        let wrong = try publish(String(url.dropLast(4)) + "AAAA")
+        let wrong = try LiveFeed.publish(String(url.dropLast(4)) + "AAAA")
         #expect(await wrong.ending().status != 0)
-        let first = try publish(url)
+        let first = try LiveFeed.publish(url)
         let ready = try await events.change(to: .scheduled, key: .active)
         #expect(try await end(host).code == "VIDEO_ROOM_STATE_NOT_LIVE_INACTIVE")
         let started = try await start(host)
@@ -75,7 +54,7 @@ struct BroadcastTests {
         try await readWhole(whole, stage)
         try await watch(link, stage, viewer)
         // The same key once more: the former feed is dropped, and the session is another one.
-        let second = try publish(url)
+        let second = try LiveFeed.publish(url)
         let lost = try await events.change(to: .inactive, key: .liveWithoutFeed, after: live.id)
         let again = try await events.change(to: .live, key: .live, after: lost.id)
         #expect(await first.ending().status != 0)
@@ -86,7 +65,7 @@ struct BroadcastTests {
         #expect(former.text.hasSuffix("#EXT-X-ENDLIST\n"))
         #expect(try await !stage.application.call("GET", newLink).text.contains("ENDLIST"))
         // The broadcaster is gone, and the host ends the room.
-        await end(second)
+        await LiveFeed.end(second)
         let quiet = try await events.change(to: .inactive, key: .liveWithoutFeed, after: again.id)
         #expect(try await viewer.room(1)["playUrl"] == nil)
         #expect(try await end(host).json["videoRoomState"]?.string == "ENDED")
@@ -181,7 +160,7 @@ struct BroadcastTests {
         let host = try await stage.member("host")
         let first = try #require(stage.server.mediaProcess)
         // The feed comes before the room.
-        let broadcaster = try publish(try await publishURL(host))
+        let broadcaster = try LiveFeed.publish(try await LiveFeed.url(of: host))
         var state: String?
         while state != "ACTIVE" {
             let key = try await host.client.call("GET", "/v2/members/me/stream-key").json
@@ -199,21 +178,21 @@ struct BroadcastTests {
         #expect(await broadcaster.ending().status != 0)
         while stage.server.mediaProcess == nil || stage.server.mediaProcess == first { await Task.yield() }
         // It may not listen yet: a broadcaster tries again.
-        let url = try await publishURL(host)
-        var next = try publish(url)
+        let url = try await LiveFeed.url(of: host)
+        var next = try LiveFeed.publish(url)
         while await host.isLive(1) == false {
-            if next.hasEnded { next = try publish(url) }
+            if next.hasEnded { next = try LiveFeed.publish(url) }
         }
         let back = try await events.change(to: .live, key: .live, after: lost.id)
         #expect(back.change?.playURL?.contains("/live/1/2/") == true)
         // The application's server ends everything: the broadcaster is dropped, and the key is another one.
-        let former = try await publishURL(host)
+        let former = try await LiveFeed.url(of: host)
         let path = "/v2/apps/me/members/host/stream-key/force-terminate"
         #expect(try await stage.application.call("POST", path).status == 204)
         _ = try await events.change(to: .ended, key: .inactive, after: back.id)
         #expect(await next.ending().status != 0)
-        #expect(try await publishURL(host) != former)
-        let refused = try publish(former)
+        #expect(try await LiveFeed.url(of: host) != former)
+        let refused = try LiveFeed.publish(former)
         #expect(await refused.ending().status != 0)
         let process = try #require(stage.server.mediaProcess)
         await stage.server.stop()

@@ -20,6 +20,8 @@ public struct VideoRoom: Hashable, Sendable, Identifiable {
     public var session = 0
     /// Where it can be watched now; nil while it cannot. It changes with each session.
     public var playURL: String?
+    /// Where it can be played over RTMP now, with a delay of a second or two; nil while it cannot.
+    public var rtmpPlayURL: String?
     /// Where everything since it first could be watched is, for programs that keep it: it stays the same through
     /// interruptions (`eventHlsPlayUrl`, this project's own). Nil while there is nothing, and after the end.
     public var eventURL: String?
@@ -60,6 +62,7 @@ extension VideoRoom {
         type = value["type"]?.string ?? Self.broadcast
         session = value["lastSessionNo"]?.integer.map { Int(clamping: $0) } ?? 0
         playURL = value["playUrl"]?.string
+        rtmpPlayURL = value["rtmpPlayUrl"]?.string
         eventURL = value["eventHlsPlayUrl"]?.string
         liveStartedAt = value["liveStartedAt"]?.moment
         liveEndedAt = value["liveEndedAt"]?.moment
@@ -79,6 +82,7 @@ extension VideoRoom {
         json.object("channel") { $0.member("id", channelID) }
         json.member("lastSessionNo", session)
         if let playURL { json.member("playUrl", playURL) }
+        if let rtmpPlayURL { json.member("rtmpPlayUrl", rtmpPlayURL) }
         if let eventURL { json.member("eventHlsPlayUrl", eventURL) }
         if let liveStartedAt { json.member("liveStartedAt", MomentText.utc(liveStartedAt)) }
         if let liveEndedAt { json.member("liveEndedAt", MomentText.utc(liveEndedAt)) }
