@@ -21,8 +21,15 @@ static void listen_to_log(void *context, int level, const char *format, va_list 
     if (av_stristr(format, "resolve hostname") || av_stristr(format, "handshake")) reported_no_server = true;
 }
 
-static void set_up(void) {
+/// Listens to the log, also after another library of this process has taken it: libmpv does when a player is made, and
+/// gives it back to FFmpeg's own function afterwards, which writes to standard error unless its level is none.
+static void take_log(void) {
+    av_log_set_level(AV_LOG_QUIET);
     av_log_set_callback(listen_to_log);
+}
+
+static void set_up(void) {
+    take_log();
     avdevice_register_all();
     avformat_network_init();
 }
@@ -48,7 +55,10 @@ int clm_condition_init(pthread_cond_t *condition) {
     return result;
 }
 
-void clm_forget_reports(void) { reported_busy = reported_no_server = false; }
+void clm_forget_reports(void) {
+    take_log();
+    reported_busy = reported_no_server = false;
+}
 
 enum clm_code clm_connect_code(int error) {
     if (error == AVERROR_EXIT || error == AVERROR(ETIMEDOUT)) return CLM_TIMED_OUT;
@@ -78,7 +88,11 @@ bool clm_watch_is_over(clm_watch *watch) {
     return is_left || atomic_load(&watch->is_cancelled) || clm_now() > atomic_load(&watch->deadline);
 }
 
-static int is_over(void *watch) { return clm_watch_is_over(watch); }
+/// Called again and again while a call blocks.
+static int is_over(void *watch) {
+    av_log_set_callback(listen_to_log);
+    return clm_watch_is_over(watch);
+}
 
 AVIOInterruptCB clm_watch_callback(clm_watch *watch) {
     return (AVIOInterruptCB){.callback = is_over, .opaque = watch};

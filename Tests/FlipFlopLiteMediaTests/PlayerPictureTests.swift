@@ -103,4 +103,26 @@ struct PlayerPictureNetTests {
             try count("/proc/self/task") <= before.threads + 4 && count("/proc/self/fd") <= before.files + 8
         }
     }
+
+    @Test func `a player beside a broadcast changes none of its errors`() async throws {
+        let server = try await RTMPServer.start()
+        let owner = try await broadcast(server.url("busy-name"))
+        var configuration = BroadcastConfiguration(source: .testPicture)
+        (configuration.width, configuration.height) = (640, 360)
+        let other = try LiveBroadcast(configuration)
+        let cases: [(String, BroadcastError)] = [
+            (server.url("busy-name"), .busy), ("rtmp://\(String(repeating: "a", count: 64)).example/live/x", .noServer),
+        ]
+        // libmpv takes FFmpeg's log for itself while a player lives, and leaves FFmpeg's own function behind it.
+        let picture = picture()
+        picture.open(url: server.url("busy-name"), view: LiveSurface(object: Screen().frames), isLowLatency: true)
+        for isOpen in [true, false] {
+            if !isOpen { picture.close() }
+            for (url, expected) in cases {
+                await #expect(throws: expected) { try await other.connect(to: url) }
+            }
+        }
+        owner.close()
+        other.close()
+    }
 }
