@@ -40,6 +40,8 @@ let package = Package(
         .library(name: "LectureLiveMedia", targets: ["LectureLiveMedia"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
         .library(name: "FlipFlopLiteSDK", targets: ["FlipFlopLiteSDK"]),
+        // Encoder and player for it: a binary with FFmpeg's libraries.
+        .library(name: "FlipFlopLiteMedia", targets: ["FlipFlopLiteMedia"]),
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
         .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
@@ -156,6 +158,11 @@ let package = Package(
                 "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
                 "LectureFiles",
             ]),
+        .target(
+            name: "FlipFlopLiteMedia",
+            dependencies: [
+                "FlipFlopLiteSDK", "LectureLiveMedia", "LecturePlayer", "LectureLive", "LectureModel",
+            ]),
         // What a long-running program decides, above the product's interface.
         .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
@@ -182,7 +189,7 @@ let package = Package(
             name: "LectureLiveCommand",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
-                "LectureFiles", "LectureCommand", "LectureLiveMedia", "FlipFlopLiteSDK",
+                "LectureFiles", "LectureCommand", "LectureLiveMedia", "FlipFlopLiteSDK", "FlipFlopLiteMedia",
             ]),
         .executableTarget(name: "lecture-live", dependencies: ["LectureLiveCommand", "LectureCommand"]),
         .executableTarget(
@@ -434,9 +441,18 @@ let package = Package(
                 "LiveTestSupport", "LectureProgramSupport", "LectureTestSupport",
             ],
             exclude: ["Golden"]),
+        // The façade with its media, against the program's own server.
+        .testTarget(
+            name: "FlipFlopLiteMediaTests",
+            dependencies: [
+                "FlipFlopLiteMedia", "FlipFlopLiteSDK", "LectureLiveServer", "LectureLiveClient", "LectureLiveMedia",
+                "LecturePlayer", "LectureLive", "LectureFiles",
+                "LectureFormats", "LectureModel", "LiveTestSupport", "LectureTestSupport",
+            ]),
         // Live media: a real RTMP server, real encoders, and bad networks.
         .testTarget(
-            name: "LectureLiveMediaTests", dependencies: ["LectureLiveMedia", "LectureModel", "LectureTestSupport"]),
+            name: "LectureLiveMediaTests",
+            dependencies: ["LectureLiveMedia", "LectureModel", "LiveTestSupport", "LectureTestSupport"]),
         .testTarget(name: "FuzzCorpusTests", dependencies: ["LectureFuzzing", "LectureTestSupport"]),
         .testTarget(
             name: "SimulationTests",

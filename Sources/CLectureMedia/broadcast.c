@@ -3,8 +3,8 @@
 //   source → effects → encoders → queue → connection
 //   `------ one thread ------'            `- its own -'
 //
-// `control` is taken by calls that connect and disconnect, which may block; `lock` for moments,
-// at most those of an inset's picture.
+// `control` is taken by calls that connect and disconnect, `exchanging` by those that change the source, which may
+// block; `lock` for moments, at most those of an inset's picture.
 #include "internal.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,10 @@ struct clm_broadcast {
     clm_queue queue;
     clm_link *link;
     clm_link_counts counts;
-    pthread_mutex_t control, lock;
-    pthread_cond_t wake;
+    /// Another source, until the thread takes it: it is the one before then. Under `lock`.
+    clm_source *exchange;
+    pthread_mutex_t control, exchanging, lock;
+    pthread_cond_t wake, exchanged;
     pthread_t thread;
     bool has_thread, is_closed, has_inset;
     /// How many calls wait to disconnect: a call that connects meanwhile makes way.
@@ -28,7 +30,7 @@ struct clm_broadcast {
     clm_effect_values values;
     AVFrame *image;
     enum clm_code last_error;
-    bool is_stopping;
+    bool is_stopping, is_over;
     atomic_bool is_accepting, is_connected, needs_key, is_silent;
     _Atomic int32_t bitrate;
     atomic_uint_fast64_t frames_made, frames_encoded;
@@ -95,17 +97,31 @@ static void add_inset(clm_broadcast *broadcast, int64_t time, AVFrame *inset) {
     pthread_mutex_unlock(&broadcast->lock);
 }
 
+/// Takes another source where one waits, between two pictures.
+static void take_source(clm_broadcast *broadcast) {
+    pthread_mutex_lock(&broadcast->lock);
+    if (broadcast->exchange) {
+        clm_source before = broadcast->source;
+        broadcast->source = *broadcast->exchange;
+        // The numbers of test pictures go on.
+        broadcast->source.counter = before.counter;
+        *broadcast->exchange = before;
+        broadcast->exchange = NULL;
+        atomic_store(&broadcast->needs_key, true);
+        pthread_cond_broadcast(&broadcast->exchanged);
+    }
+    pthread_mutex_unlock(&broadcast->lock);
+}
+
 static int make_picture(clm_broadcast *broadcast) {
+    take_source(broadcast);
     AVFrame *picture = av_frame_alloc(), *inset = av_frame_alloc(), *made = av_frame_alloc();
     int64_t time = av_rescale(broadcast->ticks, 1000000, broadcast->configuration.frames_per_second);
     int result = picture && inset && made ? 0 : AVERROR(ENOMEM);
-    // Half a frame later, so that rounding of a file's times takes no picture twice.
-    int64_t half = 500000 / broadcast->configuration.frames_per_second;
-    if (result >= 0)
-        result = clm_source_picture(&broadcast->source, time + half, &broadcast->configuration, picture);
+    if (result >= 0) result = clm_source_picture(&broadcast->source, time, &broadcast->configuration, picture);
     if (result >= 0) {
         atomic_fetch_add(&broadcast->frames_made, 1);
-        add_inset(broadcast, time + half, inset);
+        add_inset(broadcast, time, inset);
         if (atomic_load(&broadcast->is_accepting)) {
             result = compose(broadcast, picture, inset, made);
             made->pts = broadcast->ticks;
@@ -152,6 +168,10 @@ static void *produce(void *argument) {
         if (!wait_until(broadcast, due)) return NULL;
         result = is_picture ? make_picture(broadcast) : make_sound(broadcast);
     }
+    pthread_mutex_lock(&broadcast->lock);
+    broadcast->is_over = true;
+    pthread_cond_broadcast(&broadcast->exchanged);
+    pthread_mutex_unlock(&broadcast->lock);
     broadcast->ended(broadcast->context, result == AVERROR_EOF ? CLM_SOURCE_ENDED : CLM_NO_SOURCE);
     return NULL;
 }
@@ -192,8 +212,10 @@ clm_broadcast *clm_broadcast_create(const clm_configuration *configuration, clm_
     broadcast->effects.height = configuration->height;
     atomic_store(&broadcast->bitrate, configuration->video_bitrate);
     pthread_mutex_init(&broadcast->control, NULL);
+    pthread_mutex_init(&broadcast->exchanging, NULL);
     pthread_mutex_init(&broadcast->lock, NULL);
     clm_condition_init(&broadcast->wake);
+    clm_condition_init(&broadcast->exchanged);
     clm_queue_init(&broadcast->queue, configuration->queue_limit);
     *code = start(broadcast);
     // Only what has started reads texts no more: they belong to the caller.
@@ -229,6 +251,7 @@ void clm_broadcast_close(clm_broadcast *broadcast) {
     pthread_mutex_lock(&broadcast->lock);
     broadcast->is_stopping = true;
     pthread_cond_broadcast(&broadcast->wake);
+    pthread_cond_broadcast(&broadcast->exchanged);
     pthread_mutex_unlock(&broadcast->lock);
     if (broadcast->has_thread) pthread_join(broadcast->thread, NULL);
     broadcast->has_thread = false;
@@ -243,8 +266,10 @@ void clm_broadcast_free(clm_broadcast *broadcast) {
     clm_encoder_close(&broadcast->encoder);
     clm_queue_free(&broadcast->queue);
     av_frame_free(&broadcast->image);
+    pthread_cond_destroy(&broadcast->exchanged);
     pthread_cond_destroy(&broadcast->wake);
     pthread_mutex_destroy(&broadcast->lock);
+    pthread_mutex_destroy(&broadcast->exchanging);
     pthread_mutex_destroy(&broadcast->control);
     free(broadcast);
 }
@@ -341,6 +366,30 @@ enum clm_code clm_broadcast_show_inset(clm_broadcast *broadcast, const clm_sourc
     pthread_mutex_unlock(&broadcast->lock);
     if (had_inset) clm_source_close(&old);
     return CLM_OK;
+}
+
+enum clm_code clm_broadcast_set_source(clm_broadcast *broadcast, const clm_source_choice *choice) {
+    clm_source source = {0};
+    pthread_mutex_lock(&broadcast->exchanging);
+    enum clm_code code = clm_source_open(&source, choice, &broadcast->configuration);
+    if (code == CLM_OK) {
+        pthread_mutex_lock(&broadcast->lock);
+        broadcast->exchange = &source;
+        while (broadcast->exchange && !broadcast->is_stopping && !broadcast->is_over)
+            pthread_cond_wait(&broadcast->exchanged, &broadcast->lock);
+        // Nothing takes it any more.
+        if (broadcast->exchange) code = broadcast->is_stopping ? CLM_STOPPED : CLM_NO_SOURCE;
+        broadcast->exchange = NULL;
+        pthread_mutex_unlock(&broadcast->lock);
+        // The one before, or this one.
+        clm_source_close(&source);
+    }
+    pthread_mutex_unlock(&broadcast->exchanging);
+    return code;
+}
+
+void clm_broadcast_drop(clm_broadcast *broadcast) {
+    if (clm_queue_drop(&broadcast->queue)) atomic_store(&broadcast->needs_key, true);
 }
 
 clm_statistics clm_broadcast_statistics(clm_broadcast *broadcast) {

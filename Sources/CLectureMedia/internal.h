@@ -88,11 +88,14 @@ typedef struct clm_source {
     enum clm_source_kind kind;
     clm_input *input, *microphone;
     uint32_t counter;
+    /// When its first picture is due, microseconds from the start of the broadcast.
+    int64_t origin;
+    bool has_origin;
 } clm_source;
 enum clm_code clm_source_open(clm_source *source, const clm_source_choice *choice,
                               const clm_configuration *configuration);
 void clm_source_close(clm_source *source);
-/// A picture for this time, in any size and format: a frame of its own.
+/// A picture for this time, in any size and format: a frame of its own. A source begins with the first one.
 int clm_source_picture(clm_source *source, int64_t time, const clm_configuration *configuration, AVFrame *picture);
 /// Sound from this sample on, into a frame with its size set.
 int clm_source_sound(clm_source *source, int64_t position, AVFrame *sound);
@@ -155,6 +158,8 @@ void clm_queue_init(clm_queue *queue, int limit);
 void clm_queue_free(clm_queue *queue);
 /// Empties it and takes packets from the next key frame on.
 void clm_queue_open(clm_queue *queue);
+/// Drops everything before the newest key frame, or all of it. True when a key frame is needed to go on.
+bool clm_queue_drop(clm_queue *queue);
 /// Takes no more packets; what it has can still be taken out.
 void clm_queue_close(clm_queue *queue);
 /// Counts what is left as dropped.

@@ -41,10 +41,8 @@ static void drop(clm_queue *queue, int count) {
     }
 }
 
-/// Shortens the queue, if it must be. Afterwards it has room.
-static void shorten(clm_queue *queue) {
-    bool is_full = queue->count == CLM_QUEUE_CAPACITY;
-    if (queue->count == 0 || (!is_full && queue->newest - entry_at(queue, 0)->time <= queue->limit)) return;
+/// Drops everything before the newest key frame, or all of it.
+static void drop_to_key(clm_queue *queue) {
     for (int index = queue->count - 1; index > 0; index--)
         if (entry_at(queue, index)->is_key) {
             drop(queue, index);
@@ -52,6 +50,21 @@ static void shorten(clm_queue *queue) {
         }
     drop(queue, queue->count);
     queue->needs_key = true;
+}
+
+/// Shortens the queue, if it must be. Afterwards it has room.
+static void shorten(clm_queue *queue) {
+    bool is_full = queue->count == CLM_QUEUE_CAPACITY;
+    if (queue->count == 0 || (!is_full && queue->newest - entry_at(queue, 0)->time <= queue->limit)) return;
+    drop_to_key(queue);
+}
+
+bool clm_queue_drop(clm_queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    if (queue->count > 0) drop_to_key(queue);
+    bool needs_key = queue->is_open && queue->needs_key;
+    pthread_mutex_unlock(&queue->lock);
+    return needs_key;
 }
 
 void clm_queue_open(clm_queue *queue) {

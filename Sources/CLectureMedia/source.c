@@ -6,7 +6,7 @@
 enum clm_code clm_source_open(clm_source *source, const clm_source_choice *choice,
                               const clm_configuration *configuration) {
     *source = (clm_source){.kind = choice->kind};
-    if (choice->kind == CLM_SOURCE_PATTERN) return CLM_OK;
+    if (choice->kind == CLM_SOURCE_PATTERN || choice->kind == CLM_SOURCE_BLACK) return CLM_OK;
     if (!choice->name) return CLM_BAD_VALUE;
     source->input = clm_input_open(choice, false, configuration);
     if (source->input && choice->microphone && choice->kind != CLM_SOURCE_FILE) {
@@ -31,12 +31,16 @@ int clm_picture_allocate(AVFrame *picture, int width, int height) {
 }
 
 int clm_source_picture(clm_source *source, int64_t time, const clm_configuration *configuration, AVFrame *picture) {
-    int result = source->input ? clm_input_picture(source->input, time, picture) : AVERROR(EAGAIN);
+    if (!source->has_origin) source->origin = time;
+    source->has_origin = true;
+    // Half a frame later, so that rounding of a file's times takes no picture twice.
+    int64_t place = time - source->origin + 500000 / configuration->frames_per_second;
+    int result = source->input ? clm_input_picture(source->input, place, picture) : AVERROR(EAGAIN);
     if (result != AVERROR(EAGAIN)) return result;
     result = clm_picture_allocate(picture, configuration->width, configuration->height);
     if (result < 0) return result;
-    if (source->input)
-        clm_pattern_black(picture); // A device that has not begun.
+    if (source->input || source->kind == CLM_SOURCE_BLACK)
+        clm_pattern_black(picture); // Also for a device that has not begun.
     else
         clm_pattern_draw(picture, source->counter++);
     return 0;

@@ -11,6 +11,7 @@ public final class FFLLiveManager: Sendable {
         var isAudioMuted = false
         var isVideoMuted = false
         var bitrate = 0
+        var isPipMode = false
     }
 
     private let state = Guarded(State())
@@ -41,6 +42,17 @@ public final class FFLLiveManager: Sendable {
             if let feed = state.feed { body(&state, feed) }
         }
     }
+
+    /// Who gets a failure: the application's closure, or the delegate. Feeds may call it at once, so not with the lock.
+    private func failing(_ onFailure: (@Sendable (Int, String) -> Void)?) -> @Sendable (FFError) -> Void {
+        { [courier] error in
+            if let onFailure { return onFailure(error.code, error.message) }
+            courier.post { (owner: FFLStreamer, delegate) in delegate.fflStreamer(owner, didFail: error) }
+        }
+    }
+
+    /// Opens the source again, or gives its device back.
+    func setCameraOpen(_ isOpen: Bool) { feed?.setCameraOpen(isOpen, failed: failing(nil)) }
 
     /// Sends the other of the two sources.
     public func switchCamera() {
@@ -106,6 +118,37 @@ public final class FFLLiveManager: Sendable {
     ///
     /// - Returns: whether it is.
     public func isVideoMuted() -> Bool { state.withLock { $0.isVideoMuted } }
+
+    /// Sends a still image in place of the picture; the sound stays.
+    ///
+    /// - Parameters:
+    ///   - path: of a file.
+    ///   - onFailure: gets the number and a sentence, on any thread; without it the delegate gets the error.
+    public func showImage(path: String, onFailure: (@Sendable (Int, String) -> Void)? = nil) {
+        feed?.showImage(path, failed: failing(onFailure))
+    }
+
+    /// Sends the picture again.
+    public func hideImage() { feed?.showImage(nil, failed: failing(nil)) }
+
+    /// Shows the other of the two sources small beside the one that is sent.
+    ///
+    /// - Parameters:
+    ///   - on: whether it does.
+    ///   - onFailure: gets the number and a sentence, on any thread; without it the delegate gets the error.
+    public func setPipMode(on: Bool, onFailure: (@Sendable (Int, String) -> Void)? = nil) {
+        let failed = failing(onFailure)
+        change { state, _ in state.isPipMode = on }
+        feed?.setPictureInPicture(on) { [state] error in
+            state.withLock { $0.isPipMode = false }
+            failed(error)
+        }
+    }
+
+    /// Whether both sources are asked for.
+    ///
+    /// - Returns: whether they are.
+    public func isPipMode() -> Bool { state.withLock { $0.isPipMode } }
 
     /// Changes the bitrate of the video; `didChangeVideoBitrate` follows.
     ///

@@ -99,6 +99,12 @@ public final class FFLStreamer: Sendable {
     /// - Returns: the chat.
     public func liveChat() -> FFLLiveChat? { channel.chat }
 
+    /// Takes the source again that ``releaseCamera()`` has given back.
+    public func openCamera() { manager.setCameraOpen(true) }
+
+    /// Gives the source back, for instance to another program; black and silence are sent meanwhile.
+    public func releaseCamera() { manager.setCameraOpen(false) }
+
     /// Changes what is sent while it is sent.
     ///
     /// - Returns: the manager.
@@ -260,11 +266,15 @@ actor StreamerRun {
     private func connect(_ address: FeedAddress) {
         guard let feed else { return }
         watch.lastBytes = 0
-        call(.connect) { [inbox] () throws(LiveFailure) in
+        let link = LinkReport(inbox)
+        Task {
             do {
-                try await feed.connect(to: address) { inbox.yield(.event(.feedLost)) }
-            } catch { throw LiveFailure(error, otherwise: .connectionFailed, "the media server cannot be reached") }
-            return .feedConnected
+                try await feed.connect(to: address) { link.lost() }
+                link.connected()
+            } catch {
+                let failure = LiveFailure(error, otherwise: .connectionFailed, "the media server cannot be reached")
+                inbox.yield(.event(.failed(.connect, failure)))
+            }
         }
     }
 
@@ -349,6 +359,34 @@ actor StreamerRun {
     }
 
     private func post(_ call: @escaping @Sendable (FFLStreamer, any FFLStreamerDelegate) -> Void) { courier.post(call) }
+}
+
+/// The reports of one link in their order: a feed may lose it before the call that makes it has returned.
+private final class LinkReport: Sendable {
+    private struct State {
+        var isConnected = false
+        var isLost = false
+    }
+
+    private let state = Guarded(State())
+    private let inbox: AsyncStream<StreamerRun.Input>.Continuation
+
+    init(_ inbox: AsyncStream<StreamerRun.Input>.Continuation) { self.inbox = inbox }
+
+    func connected() {
+        state.withLock { state in
+            state.isConnected = true
+            inbox.yield(.event(.feedConnected))
+            if state.isLost { inbox.yield(.event(.feedLost)) }
+        }
+    }
+
+    func lost() {
+        state.withLock { state in
+            state.isLost = true
+            if state.isConnected { inbox.yield(.event(.feedLost)) }
+        }
+    }
 }
 
 extension LiveFailure {

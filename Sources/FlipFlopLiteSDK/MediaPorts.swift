@@ -7,6 +7,11 @@ public import LectureLive
 public struct LiveSurface: @unchecked Sendable {
     /// The object; nil shows nothing.
     public let object: AnyObject?
+
+    /// Creates a surface.
+    ///
+    /// - Parameter object: what the application gives; nil shows nothing.
+    public init(object: AnyObject?) { self.object = object }
 }
 
 /// How media is sent: an ``FFStreamerConfig`` as it was when `prepare` was called.
@@ -32,7 +37,10 @@ public struct FeedSettings: Sendable, Hashable {
     /// Whether the bitrate follows the link.
     public var isAdaptive: Bool
 
-    init(_ config: FFStreamerConfig) {
+    /// Takes the values of a configuration as they are now.
+    ///
+    /// - Parameter config: the configuration.
+    public init(_ config: FFStreamerConfig) {
         (width, height) = config.preset.size
         (videoBitrate, audioBitrate) = (config.videoBitrate, config.audioBitrate)
         (keyFrameInterval, framesPerSecond) = (config.keyFrameInterval, config.fps)
@@ -99,6 +107,45 @@ public protocol FeedSource: AnyObject, Sendable {
     func muteAudio(_ isMuted: Bool)
     /// Chooses the source.
     func switchCamera(to camera: FFStreamerConfig.CameraPosition)
+
+    /// Sends a still image in place of the picture. The sound stays.
+    ///
+    /// - Parameters:
+    ///   - path: of a file; nil sends the picture again.
+    ///   - failed: gets the reason when nothing has changed.
+    func showImage(_ path: String?, failed: @escaping @Sendable (FFError) -> Void)
+
+    /// Shows the source that is not chosen small beside the other, or no longer.
+    ///
+    /// - Parameters:
+    ///   - isOn: whether it is shown.
+    ///   - failed: gets the reason when nothing has changed.
+    func setPictureInPicture(_ isOn: Bool, failed: @escaping @Sendable (FFError) -> Void)
+
+    /// Opens the source again, or gives its device back and sends black and silence.
+    ///
+    /// - Parameters:
+    ///   - isOpen: whether it is open.
+    ///   - failed: gets the reason when nothing has changed.
+    func setCameraOpen(_ isOpen: Bool, failed: @escaping @Sendable (FFError) -> Void)
+}
+
+/// Media that cannot do what was added later.
+extension FeedSource {
+    /// Fails with 80110.
+    public func showImage(_ path: String?, failed: @escaping @Sendable (FFError) -> Void) { failed(.notPossible) }
+
+    /// Fails with 80110.
+    public func setPictureInPicture(_ isOn: Bool, failed: @escaping @Sendable (FFError) -> Void) {
+        failed(.notPossible)
+    }
+
+    /// Fails with 80110.
+    public func setCameraOpen(_ isOpen: Bool, failed: @escaping @Sendable (FFError) -> Void) { failed(.notPossible) }
+}
+
+extension FFError {
+    fileprivate static var notPossible: FFError { FFError(.MEDIA_ERROR, "this media cannot do that") }
 }
 
 /// What happens to a picture.

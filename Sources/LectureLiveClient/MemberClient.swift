@@ -13,7 +13,7 @@ package import LectureModel
 /// | ``start(_:)``, ``end(_:)`` | `POST video-rooms/{id}/start`, `…/end` | 80407, 80409 |
 /// | ``join(_:)``, ``leave(_:)`` | `POST video-rooms/{id}/channel/join`, `…/leave` | 80406, 80408 |
 /// | ``send(_:customType:channelID:)`` | `POST channels/{id}/messages` | 80202 |
-/// | ``messages(channelID:after:)``, ``messages(channelID:before:)``, ``newestMessage(channelID:)`` | `GET …/messages` | 80410 |
+/// | ``messages(channelID:after:)``, `…(before:)`, ``newestMessage(channelID:)`` | `GET channels/…/messages` | 80410 |
 ///
 /// A token that the server refuses is 80203 for each of them. The bodies of messages are this project's own choice, as
 /// the vendor documents none.

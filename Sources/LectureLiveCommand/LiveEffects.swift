@@ -1,4 +1,3 @@
-package import FlipFlopLiteSDK
 import Glibc
 import LectureFiles
 package import LectureLiveClient
@@ -47,24 +46,6 @@ package struct PictureChoice: Sendable {
     package let hasVideo: Bool
     /// The title of the window.
     package let title: String
-}
-
-/// Makes the media. The command itself knows nothing of encoders and players.
-package struct MediaFactories: Sendable {
-    /// Makes the media of a broadcaster.
-    package let feed: @Sendable (FeedChoice) -> any FeedSource
-    /// Makes the picture of a viewer; nil in a program without a player.
-    package let picture: (@Sendable (PictureChoice) -> any LivePicture)?
-
-    /// Makes factories.
-    ///
-    /// - Parameters:
-    ///   - feed: makes the media of a broadcaster.
-    ///   - picture: makes the picture of a viewer; nil in a program without a player.
-    package init(
-        feed: @escaping @Sendable (FeedChoice) -> any FeedSource,
-        picture: (@Sendable (PictureChoice) -> any LivePicture)? = nil
-    ) { (self.feed, self.picture) = (feed, picture) }
 }
 
 /// The effects of these commands beside those of `CommandContext`.

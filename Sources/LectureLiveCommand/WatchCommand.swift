@@ -15,9 +15,6 @@ enum WatchCommand {
                 .streamingInvalidView,
                 "There is no display: DISPLAY and WAYLAND_DISPLAY are not set. '--no-video' plays the sound only.")
         }
-        guard session.effects.media.picture != nil else {
-            throw LiveProblem(.streamingInvalidView, "This program was built without a player.")
-        }
         let token = try session.token()
         return try await session.withClient { client in
             let room = try await client.room(session.room)
@@ -74,7 +71,7 @@ struct WatchRun {
         var config = session.config
         let media = session.effects.media
         let choice = PictureChoice(hasVideo: hasVideo, title: room.title.isEmpty ? "Room \(room.id)" : room.title)
-        if let picture = media.picture { config.livePicture = { picture(choice) } }
+        config.livePicture = { media.picture(choice) }
         let player = FlipFlopLite.livePlayer(config, accessToken: token, room)
         let relay = WatchRelay(inbox)
         player.delegateQueue = DispatchQueue(label: "lecture-live.watch")

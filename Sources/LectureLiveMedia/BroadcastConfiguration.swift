@@ -20,6 +20,8 @@ public enum BroadcastSource: Sendable, Hashable {
     ///   - device: for instance `/dev/video0`.
     ///   - microphone: an ALSA device such as `default`; nil for silence.
     case camera(_ device: String, microphone: String? = nil)
+    /// Black pictures and silence: what is sent while a device is given back.
+    case black
 }
 
 /// How much time the encoder takes for a frame. The names are those of libx264's presets.

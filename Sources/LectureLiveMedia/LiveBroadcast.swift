@@ -104,6 +104,31 @@ import Dispatch
     /// Makes the next frame a key frame.
     public func requestKeyFrame() { unsafe clm_broadcast_request_key(handle) }
 
+    /// Drops what waits to be sent, up to the newest key frame; without one all of it, and the next frame becomes one.
+    public func dropToKeyFrame() { unsafe clm_broadcast_drop(handle) }
+
+    /// Takes pictures and sound from another source, which is opened first; blocks for that. The connection, the
+    /// counters and the effects stay, and the first picture of the new source is a key frame.
+    ///
+    /// - Parameter source: a file begins at its start. A device that is in use, also by the source before, is refused.
+    /// - Throws: ``BroadcastError/sourceUnavailable`` where it cannot be opened, or the source before was at its end:
+    ///   nothing changes; ``BroadcastError/closed``.
+    public func setSource(_ source: BroadcastSource) throws(BroadcastError) {
+        let code = unsafe source.withChoice { choice in unsafe clm_broadcast_set_source(handle, choice) }
+        try check(code)
+    }
+
+    /// The same in a task, without blocking a thread of Swift's pool.
+    ///
+    /// - Parameter source: the other source.
+    /// - Throws: ``BroadcastError``.
+    public func setSource(_ source: BroadcastSource) async throws(BroadcastError) {
+        let result = await onQueue { () -> Result<Void, BroadcastError> in
+            do throws(BroadcastError) { return .success(try self.setSource(source)) } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
     /// Enlarges the middle of the picture.
     ///
     /// - Parameter factor: from 1, the whole picture, to 16.
@@ -181,6 +206,7 @@ extension BroadcastSource {
             case .file(let path, let loops): (.CLM_SOURCE_FILE, path, nil, loops)
             case .screen(let display, let microphone): (.CLM_SOURCE_SCREEN, display, microphone, false)
             case .camera(let device, let microphone): (.CLM_SOURCE_CAMERA, device, microphone, false)
+            case .black: (.CLM_SOURCE_BLACK, nil, nil, false)
             }
         return unsafe withText(name) { name in
             unsafe withText(microphone) { microphone in

@@ -19,6 +19,9 @@ public struct LiveOptions: Sendable {
     public var nginxModules = "/usr/lib/nginx/modules"
     /// What is before the paths of this server in links; nil for its address and port.
     public var publicURL: String?
+    /// What is before the stream key in the address of a feed, for a media server behind a proxy; nil for its address
+    /// and port.
+    public var ingestURL: String?
     /// How long an access token works.
     public var tokenLifetime = Duration.seconds(24 * 3600)
     /// How long a playback link works.

@@ -59,7 +59,7 @@ public final class LiveServer: Sendable {
             let url = "http://\(options.localAddress):\(http.port)"
             if options.rtmpPort == 0 { options.rtmpPort = try FreePort.find(options.address) }
             let secret = try LiveStore.secret()
-            let ingest = "rtmp://\(options.localAddress):\(options.rtmpPort ?? 1935)/live"
+            let ingest = options.ingestURL ?? "rtmp://\(options.localAddress):\(options.rtmpPort ?? 1935)/live"
             let service = try LiveService(
                 options, base: options.publicURL ?? url, ingestURL: ingest, hookSecret: secret)
             var nginx: NginxServer?

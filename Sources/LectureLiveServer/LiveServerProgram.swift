@@ -18,6 +18,7 @@ public enum LiveServerProgram {
           --nginx PATH           nginx; /usr/sbin/nginx unless another is given
           --nginx-modules DIR    its modules; /usr/lib/nginx/modules unless others are given
           --public-url URL       what is before the paths of this server in links, for one behind a proxy
+          --ingest-url URL       what is before the key in the address of a feed, for RTMP behind a proxy
           --token-lifetime S     how many seconds an access token works; 86400 unless given
           --end-grace S          how many seconds the rest of an ended room can be read; 120 unless given
           --fragment MS          how long a fragment is in milliseconds; 2000 unless given
@@ -114,7 +115,7 @@ struct LiveArguments {
 
     private static let names: Set = [
         "--state", "--credentials", "--listen", "--rtmp-port", "--nginx", "--nginx-modules", "--public-url",
-        "--token-lifetime", "--end-grace", "--fragment",
+        "--ingest-url", "--token-lifetime", "--end-grace", "--fragment",
     ]
     private var values: [String: String] = [:]
 
@@ -154,7 +155,7 @@ struct LiveArguments {
         }
         if let path = values["--nginx"] { options.nginx = path }
         if let path = values["--nginx-modules"] { options.nginxModules = path }
-        options.publicURL = values["--public-url"]
+        (options.publicURL, options.ingestURL) = (values["--public-url"], values["--ingest-url"])
         options.tokenLifetime = .seconds(try number("--token-lifetime", 24 * 3600, 1...31_536_000))
         options.endGrace = .seconds(try number("--end-grace", 120, 0...86_400))
         options.fragment = .milliseconds(try number("--fragment", 2000, 200...10_000))

@@ -11,8 +11,7 @@ enum LectureLiveProgram {
         let environment = ProcessInput.environment()
         ProcessMemory.boundHeaps(environment: environment)
         ProcessSignals.prepare(environment: environment)
-        let display = environment["DISPLAY"] ?? ":0"
-        let media = MediaFactories(feed: { EncoderFeed($0, display: display) })
+        let media = MediaFactories.standard(environment)
         do throws(UsageError) {
             let arguments = try ProcessInput.arguments()
             let context = CommandContext.process(

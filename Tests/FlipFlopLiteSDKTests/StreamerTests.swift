@@ -170,6 +170,28 @@ struct StreamerTests {
         try await stand.end()
     }
 
+    @Test func `media that cannot do something says so, to the caller or to the delegate`() async throws {
+        let server = try MemberServer()
+        let stand = Stand(server)
+        let manager = try #require(stand.streamer.liveManager())
+        // Without a feed nothing happens.
+        manager.showImage(path: "/none.png") { _, _ in Issue.record("there is no feed") }
+        stand.streamer.releaseCamera()
+        try await stand.begin()
+        let failures = LiveJournal()
+        manager.showImage(path: "/none.png") { code, text in failures.record("image \(code) \(text)") }
+        try await failures.wait(for: "image 80110 this media cannot do that")
+        manager.setPipMode(on: true) { code, _ in failures.record("pip \(code) \(manager.isPipMode())") }
+        try await failures.wait(for: "pip 80110 false")
+        #expect(!stand.reports.lines.contains("failed 80110"))
+        manager.hideImage()
+        manager.setPipMode(on: true)
+        stand.streamer.releaseCamera()
+        stand.streamer.openCamera()
+        try await stand.reports.wait(for: "failed 80110", count: 4)
+        try await stand.end()
+    }
+
     @Test func `what is wrong has its number`() async throws {
         let server = try MemberServer()
         let commands: [(String, @Sendable (FFLStreamer) -> Void)] = [

@@ -41,7 +41,8 @@ struct BroadcastCommandTests {
         #expect(!(end.output + end.diagnostics).contains(room.key))
         #expect(try await stage.client("lee") { try await $0.room(id).state } == .ended)
         // What is over cannot be watched; its chat can still be read where the server permits it.
-        let media = MediaFactories(feed: { EncoderFeed($0, display: "") }, picture: { _ in TestPicture(LiveJournal()) })
+        let feed = MediaFactories.standard([:]).feed
+        let media = MediaFactories(feed: feed, picture: { _ in TestPicture(LiveJournal()) })
         let watch = try await stage.start("lee", ["watch", "\(id)", "--no-video"], media: media).end()
         #expect(watch.code == 1 && watch.diagnostics.contains("has ended: 'lecture-live archive \(id)'"))
         #expect(try await stage.run("kim", "rooms", "end", "\(id)").code == 0)
@@ -122,7 +123,7 @@ struct BroadcastCommandTests {
         var all = environment
         all["LECTURE_LIVE_SERVER"] = server.address
         all["LECTURE_LIVE_TOKEN_FILE"] = try directory.secret(MemberServer.token, "token")
-        let media = MediaFactories(feed: { EncoderFeed($0, display: "") }, picture: { _ in picture })
+        let media = MediaFactories(feed: MediaFactories.standard([:]).feed, picture: { _ in picture })
         let command = RunningCommand(
             ["watch", "\(MemberServer.roomID)"] + words, environment: all, LiveEffects(media: media),
             secrets: [MemberServer.token, MemberServer.key])
@@ -202,7 +203,7 @@ struct BroadcastCommandTests {
             "LECTURE_LIVE_SERVER": server.http, "LECTURE_LIVE_TOKEN_FILE": try directory.secret("tok3n", "token"),
         ]
         let seen = Guarded<[Duration]>([])
-        var effects = LiveEffects(media: MediaFactories(feed: { EncoderFeed($0, display: "") }))
+        var effects = LiveEffects(media: .standard([:]))
         effects.time = LiveTime(clock: SystemClock(), random: SystemRandom()) { wait in
             seen.withLock { $0.append(wait) }
         }

@@ -15,7 +15,7 @@ import Testing
     private func run(
         _ words: [String], environment: [String: String] = ["HOME": "/nowhere"]
     ) async throws -> (code: Int32, output: String, diagnostics: String) {
-        let effects = LiveEffects(media: MediaFactories(feed: { EncoderFeed($0, display: ":0") }))
+        let effects = LiveEffects(media: .standard([:]))
         return try await RunningCommand(words, environment: environment, effects, secrets: []).end()
     }
 

@@ -128,7 +128,7 @@ final class CommandStage: Sendable {
     /// Starts a command as a member.
     func start(
         _ user: String, _ words: [String], input: Int32 = STDIN_FILENO, time: LiveTime? = nil,
-        media: MediaFactories = MediaFactories(feed: { EncoderFeed($0, display: ":0") })
+        media: MediaFactories = .standard([:])
     ) -> RunningCommand {
         var effects = LiveEffects(media: media)
         effects.input = input

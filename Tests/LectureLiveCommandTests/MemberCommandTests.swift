@@ -87,8 +87,7 @@ struct MemberCommandTests {
         try await stage.login("kim")
         try Data("another-token\n".utf8).write(to: URL(filePath: stage.tokenFile("kim")))
         for words in [["rooms"], ["chat", "1"], ["archive", "1"], ["broadcast"], ["watch", "1", "--no-video"]] {
-            let media = MediaFactories(
-                feed: { EncoderFeed($0, display: "") }, picture: { _ in silentPicture() })
+            let media = MediaFactories(feed: MediaFactories.standard([:]).feed, picture: { _ in silentPicture() })
             let end = try await stage.start("kim", words + ["--json"], media: media).end()
             #expect(end.code == 77, "\(words)")
             #expect(end.output.contains(#""code":80203,"name":"channel_unauthorized""#))
@@ -179,7 +178,7 @@ struct MemberCommandTests {
         ])
         let file = try directory.write(log.webVTT, to: "chat.vtt")
         func run(_ words: String...) async throws -> (code: Int32, output: String, diagnostics: String) {
-            let effects = LiveEffects(media: MediaFactories(feed: { EncoderFeed($0, display: "") }))
+            let effects = LiveEffects(media: .standard([:]))
             return try await RunningCommand(words, environment: [:], effects, secrets: []).end()
         }
         let end = try await run("chat", "--file", file)

@@ -1,5 +1,6 @@
 import LectureLiveMedia
 import LectureTestSupport
+import LiveTestSupport
 import Testing
 
 extension LiveMediaNetTests {

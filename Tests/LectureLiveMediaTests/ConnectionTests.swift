@@ -1,6 +1,7 @@
 import Glibc
 import LectureLiveMedia
 import LectureTestSupport
+import LiveTestSupport
 import Testing
 
 extension LiveMediaNetTests {

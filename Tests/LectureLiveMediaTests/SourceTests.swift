@@ -1,6 +1,7 @@
 import Foundation
 import LectureLiveMedia
 import LectureTestSupport
+import LiveTestSupport
 import Testing
 
 extension LiveMediaNetTests {

@@ -243,15 +243,17 @@ struct LiveStoreTests {
                 "--state", "/s", "--credentials", file, "--listen", "0.0.0.0:90", "--rtmp-port", "1936", "--nginx",
                 "/n",
                 "--nginx-modules", "/m", "--public-url", "https://live.example", "--token-lifetime", "60",
-                "--end-grace", "0", "--fragment", "500",
+                "--end-grace", "0", "--fragment", "500", "--ingest-url", "rtmp://live.example/live",
             ]
         ).options()
         #expect(options.stateDirectory == "/s" && options.address == "0.0.0.0" && options.port == 90)
         #expect(options.rtmpPort == 1936 && options.nginx == "/n" && options.nginxModules == "/m")
         #expect(options.publicURL == "https://live.example" && options.tokenLifetime == .seconds(60))
+        #expect(options.ingestURL == "rtmp://live.example/live")
         #expect(options.endGrace == .zero && options.fragment == .milliseconds(500))
         let plain = try LiveArguments(["--state", "/s", "--credentials", file]).options()
         #expect((plain.address, plain.port, plain.rtmpPort) == ("127.0.0.1", 8088, 1935))
+        #expect(plain.ingestURL == nil)
         let wrong: [(String, String)] = [
             ("--listen", "a:b"), ("--listen", "1:2:3"), ("--rtmp-port", "70000"), ("--token-lifetime", "0"),
             ("--end-grace", "-1"), ("--fragment", "x"),

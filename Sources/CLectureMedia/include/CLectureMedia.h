@@ -54,6 +54,8 @@ typedef CLM_CLOSED_ENUM clm_source_kind {
     CLM_SOURCE_SCREEN,
     /// A V4L2 device.
     CLM_SOURCE_CAMERA,
+    /// Black pictures and silence.
+    CLM_SOURCE_BLACK,
 } clm_source_kind;
 
 /// A source. Its texts are copied by whatever takes it.
@@ -134,6 +136,11 @@ void clm_broadcast_mute_video(clm_broadcast *_Nonnull broadcast, bool is_muted);
 void clm_broadcast_mute_audio(clm_broadcast *_Nonnull broadcast, bool is_muted);
 /// Sends a picture from a file in place of the source's; NULL ends that.
 enum clm_code clm_broadcast_show_image(clm_broadcast *_Nonnull broadcast, const char *_Nullable path);
+/// Takes pictures and sound from another source. Opens it on this thread, and closes the one before; counters, times and
+/// effects go on. When it cannot be opened, nothing changes.
+enum clm_code clm_broadcast_set_source(clm_broadcast *_Nonnull broadcast, const clm_source_choice *_Nonnull source);
+/// Drops what waits to be sent, up to the newest key frame, or all of it and requests one.
+void clm_broadcast_drop(clm_broadcast *_Nonnull broadcast);
 /// Shows a second source small in the corner; NULL ends that.
 enum clm_code clm_broadcast_show_inset(clm_broadcast *_Nonnull broadcast, const clm_source_choice *_Nullable source);
 /// Reads the counters.

@@ -81,11 +81,11 @@ public final class MpvEngine: VideoEngine {
         return found
     }
 
-    private static func hasDisplay(_ environment: [String: String]) -> Bool {
+    static func hasDisplay(_ environment: [String: String]) -> Bool {
         ["DISPLAY", "WAYLAND_DISPLAY"].contains { environment[$0]?.isEmpty == false }
     }
 
-    private static func settings(_ options: MpvOptions) -> [(String, String)] {
+    static func settings(_ options: MpvOptions) -> [(String, String)] {
         var settings = [
             // Nothing of the user's own mpv, and nothing from the network.
             ("config", "no"), ("load-scripts", "no"), ("ytdl", "no"), ("osc", "yes"), ("save-position-on-quit", "no"),

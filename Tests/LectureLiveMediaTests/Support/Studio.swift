@@ -1,5 +1,6 @@
 import LectureLiveMedia
 import LectureTestSupport
+import LiveTestSupport
 import Testing
 
 /// Every test with a network, one after another: encoders, a server and readers share the machine.

@@ -6,14 +6,19 @@ import LectureTestSupport
 ///
 /// It asks a control server for each stream, as a real installation does: a name that begins with `refused` is answered
 /// with 403, and the control server learns when a recording is complete.
-final class RTMPServer: Sendable {
-    let port: Int
+package final class RTMPServer: Sendable {
+    /// The port for RTMP.
+    package let port: Int
     private let process: ChildProcess
     private let prefix: TemporaryDirectory
     private let control: ControlServer
 
-    static func start() async throws -> RTMPServer {
-        var last: any Error = Missing(description: "nginx was never started")
+    /// Starts it.
+    ///
+    /// - Returns: once it listens.
+    /// - Throws: when nginx is missing or does not start.
+    package static func start() async throws -> RTMPServer {
+        var last: any Error = Missing("nginx was never started")
         // Between reserving a free port and listening on it another program may take it.
         for _ in 0..<5 {
             do { return try await RTMPServer(attempt: try Places.freePort()) } catch { last = error }
@@ -24,7 +29,7 @@ final class RTMPServer: Sendable {
     private init(attempt port: Int) async throws {
         let module = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
         guard FileManager.default.fileExists(atPath: module) else {
-            throw Missing(description: "libnginx-mod-rtmp is not installed: run Tools/setup")
+            throw Missing("libnginx-mod-rtmp is not installed: run Tools/setup")
         }
         control = try ControlServer()
         prefix = try TemporaryDirectory()
@@ -70,18 +75,27 @@ final class RTMPServer: Sendable {
     }
 
     /// The address of a stream.
-    func url(_ name: String, application: String = "live") -> String {
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - application: `live`, or `closed`, where nothing can be published.
+    /// - Returns: a URL.
+    package func url(_ name: String, application: String = "live") -> String {
         "rtmp://127.0.0.1:\(port)/\(application)/\(name)"
     }
 
     /// Waits for the recording of a stream: the whole file.
-    func recording(of name: String) async throws -> String {
+    ///
+    /// - Parameter name: the stream.
+    /// - Returns: the path.
+    /// - Throws: when there is none.
+    package func recording(of name: String) async throws -> String {
         try await Conditions.wait(for: "recording of \(name)") { control.recordings[name] != nil }
         return control.recordings[name] ?? ""
     }
 
     /// Ends nginx at once, as a power cut would.
-    func kill() async {
+    package func kill() async {
         process.send(SIGKILL)
         _ = await process.ending()
     }

@@ -4,42 +4,67 @@ import LectureModel
 import LectureTestSupport
 
 /// A link to a server, with a rate that changes while it is used: a proxy with a token bucket and small buffers.
-final class SlowLink: Sendable {
+package final class SlowLink: Sendable {
     private struct State {
+        var target: Int?
         /// Bytes a second from the client to the server; nil for no limit, 0 for a link that is frozen.
         var rate: Int?
-        var descriptors: [Int32] = []
+        var descriptors: Set<Int32> = []
     }
 
     private let server: RawServer
     private let state: Guarded<State>
 
     /// Forwards to a port of 127.0.0.1.
-    init(to port: Int) throws {
-        let state = Guarded(State())
+    ///
+    /// - Parameter port: the port; nil closes each connection, until there is one.
+    /// - Throws: when the system has no port.
+    package init(to port: Int? = nil) throws {
+        let state = Guarded(State(target: port))
         self.state = state
         server = try RawServer { peer in
             // The kernel must not take what the link does not carry.
             Self.setBuffer(peer.socket, SO_RCVBUF)
-            guard let upstream = Self.connect(to: port) else { return }
-            state.withLock { $0.descriptors.append(upstream) }
+            guard let target = state.withLock(\.target), let upstream = Self.connect(to: target) else { return }
+            state.withLock { $0.descriptors.formUnion([upstream, peer.socket]) }
             let answers = Thread { Self.copy(from: upstream, to: peer.socket) { nil } }
             answers.start()
             Self.copy(from: peer.socket, to: upstream) { state.withLock(\.rate) }
             shutdown(upstream, Int32(SHUT_RDWR))
             shutdown(peer.socket, Int32(SHUT_RDWR))
             while !answers.isFinished { Self.pause(milliseconds: 5) }
+            state.withLock { $0.descriptors.subtract([upstream, peer.socket]) }
             close(upstream)
         }
     }
 
     deinit { setRate(nil) }
 
+    /// The port to connect to.
+    package var port: Int { server.port }
+
+    /// Forwards new connections from now on.
+    ///
+    /// - Parameter port: the port; nil closes them.
+    package func forward(to port: Int?) { state.withLock { $0.target = port } }
+
+    /// Ends the connections that there are.
+    package func cut() {
+        state.withLock { state in
+            for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
     /// Changes the rate now.
-    func setRate(_ bytesPerSecond: Int?) { state.withLock { $0.rate = bytesPerSecond } }
+    ///
+    /// - Parameter bytesPerSecond: from the client to the server; nil for no limit, 0 for a link that is frozen.
+    package func setRate(_ bytesPerSecond: Int?) { state.withLock { $0.rate = bytesPerSecond } }
 
     /// The address of a stream over this link.
-    func url(_ name: String) -> String { "rtmp://127.0.0.1:\(server.port)/live/\(name)" }
+    ///
+    /// - Parameter name: the stream.
+    /// - Returns: a URL.
+    package func url(_ name: String) -> String { "rtmp://127.0.0.1:\(server.port)/live/\(name)" }
 
     /// At least one segment of the loopback interface, or TCP sends crumbs.
     private static func setBuffer(_ descriptor: Int32, _ option: Int32) {
