@@ -46,6 +46,8 @@ let package = Package(
         .executable(name: "lecturectl", targets: ["lecturectl"]),
         .library(name: "LectureLiveServer", targets: ["LectureLiveServer"]),
         .executable(name: "lecture-live-server", targets: ["lecture-live-server"]),
+        // With the media of live lectures: a binary with FFmpeg's libraries.
+        .executable(name: "lecture-live", targets: ["lecture-live"]),
         .executable(name: "lecture-sandbox", targets: ["lecture-sandbox"]),
         .executable(name: "lecture-hostile", targets: ["lecture-hostile"]),
         .executable(name: "lecture-simulate", targets: ["lecture-simulate"]),
@@ -194,6 +196,14 @@ let package = Package(
                 "LectureLoopback", "LectureUpkeep", "LectureBundle",
             ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
+        // The command of live lectures, above the façade and its ports; the program brings the media.
+        .target(
+            name: "LectureLiveCommand",
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
+                "LectureFiles", "LectureCommand", "LectureLiveMedia", "FlipFlopLiteSDK", "FlipFlopLiteMedia",
+            ]),
+        .executableTarget(name: "lecture-live", dependencies: ["LectureLiveCommand", "LectureCommand"]),
         .executableTarget(
             name: "lecture-sandbox", dependencies: ["SandboxSecurity", "CMicroHTTPD", "CSandbox", "CZlib"],
             path: "Tools/lecture-sandbox", exclude: ["Fixtures"]),
@@ -441,6 +451,15 @@ let package = Package(
                 "LectureKit", "LectureTransport",
                 "LectureFiles", "LectureFormats", "LectureModel", "LectureTestSupport",
             ]),
+        // The command of live lectures, in this process and as the built program, against the program's own server.
+        .testTarget(
+            name: "LectureLiveCommandTests",
+            dependencies: [
+                "LectureLiveCommand", "LectureCommand", "LectureLiveServer", "LectureLiveClient", "LectureLive",
+                "FlipFlopLiteSDK", "LectureTransport", "LectureFiles", "LectureFormats", "LectureModel",
+                "LiveTestSupport", "LectureProgramSupport", "LectureTestSupport",
+            ],
+            exclude: ["Golden"]),
         // The façade with its media, against the program's own server.
         .testTarget(
             name: "FlipFlopLiteMediaTests",

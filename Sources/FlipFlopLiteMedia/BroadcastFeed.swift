@@ -17,6 +17,8 @@ public final class BroadcastFeed: FeedSource {
         public var back: BroadcastSource
         /// How much work the encoder does.
         public var speed = EncodingSpeed.veryfast
+        /// Is called when a source is over or has failed, before the link is ended and brought back.
+        public var sourceEnded: (@Sendable () -> Void)?
         /// How long a media server may accept nothing.
         public var writeDeadline = Duration.seconds(5)
 
@@ -165,6 +167,7 @@ public final class BroadcastFeed: FeedSource {
             if broadcast.statistics.isConnected { return }
             state.withLock { $0.broadcast === broadcast ? $0.takeEnded() : nil }?()
         case .sourceEnded, .sourceFailed:
+            sources.sourceEnded?()
             let ended = state.withLock { state -> (@Sendable () -> Void)? in
                 guard state.broadcast === broadcast else { return nil }
                 state.isSourceOver = true

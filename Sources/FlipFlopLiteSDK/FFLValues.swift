@@ -1,5 +1,5 @@
 public import Foundation
-import LectureFormats
+package import LectureFormats
 import LectureLive
 
 /// The state of a broadcaster, on this device.
@@ -89,9 +89,11 @@ public struct FFLMessage: Sendable, Hashable {
     public let message: String
     /// How many members are in the channel, if it says so.
     public let participantCount: UInt64?
+    /// The same as ``sentAt``.
+    package let moment: Timestamp
 
     init(_ message: LiveMessage) {
-        messageId = message.id
+        (messageId, moment) = (message.id, message.sentAt)
         sentAt = Date(timeIntervalSince1970: Double(message.sentAt.milliseconds) / 1000)
         origin =
             switch message.origin {

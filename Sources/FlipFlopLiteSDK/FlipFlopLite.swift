@@ -1,5 +1,5 @@
 import LectureFiles
-import LectureLive
+package import LectureLive
 package import LectureLiveClient
 import LectureModel
 import LectureTransport
@@ -28,6 +28,27 @@ public enum FlipFlopLite {
     /// - Returns: a broadcaster that has to be prepared.
     public static func getStreamer(accessToken: String) -> FFLStreamer {
         FFLStreamer(LiveAccess(current.withLock { $0 }, accessToken))
+    }
+
+    /// A broadcaster of a server, whichever one is the application's.
+    ///
+    /// - Parameters:
+    ///   - config: the server and the media.
+    ///   - accessToken: the token of the member.
+    /// - Returns: a broadcaster that has to be prepared.
+    package static func streamer(_ config: FFLConfig, accessToken: String) -> FFLStreamer {
+        FFLStreamer(LiveAccess(config, accessToken))
+    }
+
+    /// A viewer of a server, whichever one is the application's.
+    ///
+    /// - Parameters:
+    ///   - config: the server and the media.
+    ///   - accessToken: the token of the member.
+    ///   - room: the room, with its channel.
+    /// - Returns: a viewer that has to be prepared.
+    package static func livePlayer(_ config: FFLConfig, accessToken: String, _ room: VideoRoom) -> FFLLivePlayer {
+        FFLLivePlayer(LiveAccess(config, accessToken), room.id, room.channelID)
     }
 
     /// A viewer.

@@ -110,9 +110,12 @@ package final class SecretFile {
     ///
     /// - Parameters:
     ///   - bytes: its bytes.
-    ///   - path: must not exist; its directory must.
+    ///   - path: must not exist unless it is replaced; its directory must.
+    ///   - replacing: whether it may replace another file.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` when the path exists already, or a disk code.
-    package static func create(_ bytes: UnsafeRawBufferPointer, at path: String) throws(LectureError) {
+    package static func create(
+        _ bytes: UnsafeRawBufferPointer, at path: String, replacing: Bool = false
+    ) throws(LectureError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let name = parts.last.map(String.init) ?? ""
         guard !path.utf8.contains(0), !name.isEmpty, name != ".", name != ".." else {
@@ -124,7 +127,7 @@ package final class SecretFile {
         let directory = Descriptor(takingOwnership: number)
         let temporary = ".lecturekit-\(String(UInt64.random(in: .min ... .max), radix: 16)).tmp"
         do throws(SystemError) {
-            try unsafe directory.install(bytes, as: name, by: temporary, replacing: false)
+            try unsafe directory.install(bytes, as: name, by: temporary, replacing: replacing)
         } catch {
             throw FileIntent.makeFile.error(error, path)
         }

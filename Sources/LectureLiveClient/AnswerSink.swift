@@ -10,6 +10,7 @@ final class AnswerSink: TransferSink {
         var status: Int?
         var body: [UInt8] = []
         var isTooLarge = false
+        var retryAfter: Duration?
         var end = TransferOutcome.End.complete
     }
 
@@ -21,7 +22,7 @@ final class AnswerSink: TransferSink {
     init(limit: Int) { self.limit = limit }
 
     func headReceived(_ head: ResponseHead) -> Bool {
-        state.withLock { $0.status = head.status }
+        state.withLock { ($0.status, $0.retryAfter) = (head.status, RetryAfter(head)?.delay) }
         return true
     }
 
@@ -52,12 +53,17 @@ extension AnswerSink.Answer {
         if isTooLarge { throw LiveFailure(code, "the answer of the server is too large") }
         switch end {
         case .complete: break
-        case .failed(_, let detail): throw LiveFailure(code, "the server has not answered: \(detail)")
+        case .failed(_, let detail):
+            var failure = LiveFailure(code, "the server has not answered: \(detail)")
+            failure.isUnavailable = true
+            throw failure
         case .stopped, .cancelled: throw LiveFailure(code, "the call was cancelled")
         }
         let value = try? JSONScanner.scan(body, limits: JSONScanner.Limits(items: 100_000))
         if let status, (200...204).contains(status) { return value }
-        throw Self.refusal(status ?? 0, value, code)
+        var failure = Self.refusal(status ?? 0, value, code)
+        failure.retryAfter = retryAfter
+        throw failure
     }
 
     /// The failure that an answer means.
@@ -71,7 +77,9 @@ extension AnswerSink.Answer {
             let text = "the access token is not valid, or no longer: fetch another one"
             return LiveFailure(.unauthorized, text, serverCode: isWord ? word : "")
         }
-        return LiveFailure(
+        var failure = LiveFailure(
             code, "the server has answered \(status)\(isWord ? " (\(word))" : "")", serverCode: isWord ? word : "")
+        failure.isUnavailable = status >= 500
+        return failure
     }
 }

@@ -19,6 +19,14 @@ package struct LiveServer: Sendable, CustomStringConvertible, CustomReflectable 
     /// - Throws: `LiveFailure(.noServerAddress)` for an address that has another scheme, a user, a query or a fragment;
     ///   `LiveFailure(.unauthorized)` for a token that is empty or cannot be sent.
     package init(address: String, accessToken: String) throws(LiveFailure) {
+        guard !accessToken.isEmpty,
+            let field = try? HeaderField(checking: "Authorization", value: "Bearer \(accessToken)")
+        else { throw LiveFailure(.unauthorized, "the access token is empty, or has characters that no token has") }
+        try self.init(address: address, authorization: field)
+    }
+
+    /// Checks an address.
+    init(address: String, authorization: HeaderField) throws(LiveFailure) {
         guard let parts = try? URLParts(parsing: address), parts.scheme == "http" || parts.scheme == "https",
             !parts.authority.isEmpty, !parts.authority.utf8.contains(UInt8(ascii: "@")), parts.query == nil,
             parts.fragment == nil
@@ -28,10 +36,36 @@ package struct LiveServer: Sendable, CustomStringConvertible, CustomReflectable 
         var path = parts.path[...]
         while path.hasSuffix("/") { path.removeLast() }
         base = "\(parts.scheme)://\(parts.authority)\(path)"
-        guard !accessToken.isEmpty,
-            let field = try? HeaderField(checking: "Authorization", value: "Bearer \(accessToken)")
-        else { throw LiveFailure(.unauthorized, "the access token is empty, or has characters that no token has") }
-        authorization = field
+        self.authorization = authorization
+    }
+
+    /// Makes a call.
+    ///
+    /// - Parameters:
+    ///   - path: after ``base``.
+    ///   - body: what is sent, in JSON, by `POST`; nil for `GET`.
+    ///   - transport: makes the exchange.
+    ///   - code: the number of what is tried.
+    /// - Returns: the answer; nil when it has no body, or one that is no JSON.
+    /// - Throws: `LiveFailure`.
+    func call(
+        _ path: String, body: String?, _ transport: any Transport, _ code: LiveFailure.Code
+    ) async throws(LiveFailure) -> JSONValue? {
+        let sink = AnswerSink(limit: MemberClient.answerLimit)
+        var request = TransferRequest(id: TransferNumbers.next(), url: base + path, sink: sink)
+        request.headers.append(authorization)
+        request.headers.append(HeaderField(name: "Accept", value: "application/json"))
+        request.body = body.map { RequestBody(Array($0.utf8), mediaType: "application/json") }
+        request.totalTimeout = MemberClient.callLimit
+        transport.start(request)
+        let answer: AnswerSink.Answer
+        do {
+            answer = try await sink.answer.value()
+        } catch {
+            transport.cancel(request.id)
+            throw LiveFailure(code, "the call was cancelled")
+        }
+        return try answer.json(code)
     }
 
     /// Without the token.

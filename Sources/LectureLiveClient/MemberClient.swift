@@ -13,7 +13,7 @@ package import LectureModel
 /// | ``start(_:)``, ``end(_:)`` | `POST video-rooms/{id}/start`, `…/end` | 80407, 80409 |
 /// | ``join(_:)``, ``leave(_:)`` | `POST video-rooms/{id}/channel/join`, `…/leave` | 80406, 80408 |
 /// | ``send(_:customType:channelID:)`` | `POST channels/{id}/messages` | 80202 |
-/// | ``messages(channelID:after:)``, ``newestMessage(channelID:)`` | `GET channels/{id}/messages` | 80410 |
+/// | ``messages(channelID:after:)``, `…(before:)`, ``newestMessage(channelID:)`` | `GET channels/…/messages` | 80410 |
 ///
 /// A token that the server refuses is 80203 for each of them. The bodies of messages are this project's own choice, as
 /// the vendor documents none.
@@ -151,7 +151,7 @@ package struct MemberClient: Sendable {
         }
         do throws(LiveFailure) {
             _ = try await call("channels/\(channelID)/messages", .messageSend, body: body)
-        } catch  where error.serverCode.contains("MESSAGE") {
+        } catch  where error.serverCode.contains("MESSAGE") && !error.isTooFast {
             throw LiveFailure(.invalidMessage, error.message, serverCode: error.serverCode)
         }
     }
@@ -177,6 +177,20 @@ package struct MemberClient: Sendable {
     /// - Throws: `LiveFailure`: 80410.
     package func newestMessage(channelID: UInt64) async throws(LiveFailure) -> LiveMessage? {
         try await history(channelID, "sortBy=CREATED_AT_DESC&limit=1", size: 1).page.last
+    }
+
+    /// Earlier messages of a channel, before one.
+    ///
+    /// - Parameters:
+    ///   - channelID: the channel.
+    ///   - before: only those with a lower number.
+    /// - Returns: up to ``ChatFeed/page`` messages, the oldest first; those that cannot be read are left out.
+    /// - Throws: `LiveFailure`: 80410.
+    package func messages(channelID: UInt64, before: UInt64) async throws(LiveFailure) -> (
+        page: [LiveMessage], isEnd: Bool
+    ) {
+        let query = "channelMessageId=\(before)&sortBy=LESS_THAN&limit=\(ChatFeed.page)"
+        return try await history(channelID, query, size: ChatFeed.page)
     }
 
     private func history(
@@ -209,21 +223,6 @@ package struct MemberClient: Sendable {
     private func call(
         _ path: String, _ code: LiveFailure.Code, body: String? = nil
     ) async throws(LiveFailure) -> JSONValue? {
-        let sink = AnswerSink(limit: Self.answerLimit)
-        var request = TransferRequest(
-            id: TransferNumbers.next(), url: "\(server.base)/v2/members/me/\(path)", sink: sink)
-        request.headers.append(server.authorization)
-        request.headers.append(HeaderField(name: "Accept", value: "application/json"))
-        request.body = body.map { RequestBody(Array($0.utf8), mediaType: "application/json") }
-        request.totalTimeout = Self.callLimit
-        transport.start(request)
-        let answer: AnswerSink.Answer
-        do {
-            answer = try await sink.answer.value()
-        } catch {
-            transport.cancel(request.id)
-            throw LiveFailure(code, "the call was cancelled")
-        }
-        return try answer.json(code)
+        try await server.call("/v2/members/me/\(path)", body: body, transport, code)
     }
 }

@@ -243,6 +243,7 @@ actor LiveService: HTTPHandler {
         let login = try store.logIn(profile, now: options.now(), lifetime: options.tokenLifetime)
         return .json(200) { json in
             json.member("accessToken", login.access)
+            json.member("accessTokenExpiresAt", MomentText.utc(options.now() + options.tokenLifetime))
             json.member("streamingToken", login.streaming)
             json.object("member") { member in
                 member.member("id", login.member.id)

@@ -33,6 +33,12 @@ package struct ParsedCommand: Sendable, Equatable {
     /// - Returns: true when it is set.
     package func flag(_ long: String) -> Bool { flags[long] ?? false }
 
+    /// Whether a flag was unset: `--no-follow`.
+    ///
+    /// - Parameter long: the flag's name without dashes.
+    /// - Returns: false when it was not given at all.
+    package func isUnset(_ long: String) -> Bool { flags[long] == false }
+
     /// How often a flag was given: 2 for `-vv`.
     ///
     /// - Parameter long: the flag's name without dashes.

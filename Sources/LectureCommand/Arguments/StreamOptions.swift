@@ -23,12 +23,12 @@ extension ParsedCommand {
 }
 
 /// Bits per second as users write them.
-enum BitRate {
+package enum BitRate {
     /// Reads `800000`, `800K`, `2M`, `1.5M`; powers of 1000, as in playlists.
     ///
     /// - Parameter text: the value.
     /// - Returns: bits per second; nil for anything else and for 0.
-    static func bits(_ text: String) -> Int? {
+    package static func bits(_ text: String) -> Int? {
         var digits = Substring(text)
         var scale = 1
         switch digits.last {

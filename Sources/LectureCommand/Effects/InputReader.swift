@@ -6,11 +6,12 @@ import LectureModel
 /// Reads a file or standard input in blocks, on a thread that may block.
 ///
 /// `@unchecked Sendable`: the descriptor does not change, and every read happens on the reader's own serial queue.
-final class InputReader: @unchecked Sendable {
+package final class InputReader: @unchecked Sendable {
     private static let pieceSize = 65_536
     private let descriptor: Int32
     private let path: String
     private let code: LectureError.Code
+    private let isOwner: Bool
     private let queue = DispatchQueue(label: "lecturectl.input")
 
     /// Opens a file.
@@ -22,6 +23,7 @@ final class InputReader: @unchecked Sendable {
     init(_ path: String, failure code: LectureError.Code = .courseList) throws(LectureError) {
         self.path = path
         self.code = code
+        isOwner = path != "-"
         if path == "-" {
             descriptor = STDIN_FILENO
         } else {
@@ -30,15 +32,20 @@ final class InputReader: @unchecked Sendable {
         if descriptor < 0 { throw failure() }
     }
 
+    /// Reads an open descriptor, such as that of standard input.
+    ///
+    /// - Parameter descriptor: it stays open.
+    package init(descriptor: Int32) { (self.descriptor, path, code, isOwner) = (descriptor, "-", .readFile, false) }
+
     deinit {
-        if descriptor > STDIN_FILENO { close(descriptor) }
+        if isOwner, descriptor >= 0 { close(descriptor) }
     }
 
     /// The next bytes.
     ///
     /// - Returns: at most 64 KiB; nil at the end.
     /// - Throws: `LectureError` with the reader's code when they cannot be read.
-    func next() async throws -> [UInt8]? {
+    package func next() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try self.read() }) }
         }

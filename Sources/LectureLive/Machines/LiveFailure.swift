@@ -68,6 +68,10 @@ public struct LiveFailure: Error, Hashable, Sendable {
     public var message: String
     /// The word of the server (`errorCode`); empty when the server has not answered so.
     public var serverCode: String
+    /// Whether the server has not answered, or could not do anything now (a status of 500 and above).
+    package var isUnavailable = false
+    /// How long the server asks to wait before the same is tried again (`Retry-After`).
+    package var retryAfter: Duration?
 
     /// Creates a failure.
     ///
@@ -84,8 +88,13 @@ public struct LiveFailure: Error, Hashable, Sendable {
     /// - Parameter code: the number of what was tried.
     /// - Returns: the failure.
     package func during(_ code: Code) -> Self {
-        self.code == .unauthorized ? self : Self(code, message, serverCode: serverCode)
+        var failure = self
+        if self.code != .unauthorized { failure.code = code }
+        return failure
     }
+
+    /// Whether a message was refused because it came too soon after another one, and can be sent later.
+    package var isTooFast: Bool { ["TOO_MANY_MESSAGES", "CHANNEL_SLOW_MODE"].contains(serverCode) }
 
     /// Whether a room could not be ended because the server has not noticed the end of the feed yet, or does the same
     /// already: it can be ended a moment later.

@@ -1,0 +1,26 @@
+package import LectureCommand
+import LectureLive
+
+/// The commands of `lecture-live`.
+package enum LiveActions {
+    /// The runner of the program.
+    ///
+    /// - Parameter effects: the effects beside those of the context.
+    /// - Returns: a runner for a context whose program is ``LiveTable/program``.
+    package static func runner(_ effects: LiveEffects) -> CommandRunner {
+        let commands: [String: @Sendable (LiveSession) async throws -> ExitStatus] = [
+            "login": { try await LoginCommand.run($0) }, "rooms list": { try await RoomCommands.list($0) },
+            "rooms show": { try await RoomCommands.show($0) }, "rooms end": { try await RoomCommands.end($0) },
+            "broadcast": { try await BroadcastCommand.run($0) }, "watch": { try await WatchCommand.run($0) },
+            "chat": { try await ChatCommand.run($0) }, "archive": { try await ArchiveCommand.run($0) },
+        ]
+        var actions: [String: CommandRunner.Action] = [:]
+        for (words, action) in commands {
+            actions[words] = { command, context in
+                if let file = command.text("file") { return try ChatCommand.printFile(file, command, context) }
+                return try await action(try LiveSession(command, context, effects))
+            }
+        }
+        return CommandRunner(actions: actions, explain: { LiveEnding.explain($0, $1) })
+    }
+}

@@ -1,0 +1,53 @@
+import FlipFlopLiteMedia
+package import FlipFlopLiteSDK
+import LectureLiveMedia
+
+/// Makes the media.
+package struct MediaFactories: Sendable {
+    /// Makes the media of a broadcaster.
+    package let feed: @Sendable (FeedChoice) -> any FeedSource
+    /// Makes the picture of a viewer.
+    package let picture: @Sendable (PictureChoice) -> any LivePicture
+
+    /// Makes factories.
+    ///
+    /// - Parameters:
+    ///   - feed: makes the media of a broadcaster.
+    ///   - picture: makes the picture of a viewer.
+    package init(
+        feed: @escaping @Sendable (FeedChoice) -> any FeedSource,
+        picture: @escaping @Sendable (PictureChoice) -> any LivePicture
+    ) { (self.feed, self.picture) = (feed, picture) }
+
+    /// The encoder of `LectureLiveMedia`, and libmpv.
+    ///
+    /// - Parameter environment: of the process; has the display.
+    /// - Returns: the factories.
+    package static func standard(_ environment: [String: String]) -> Self {
+        let displays = environment.filter { $0.key == "DISPLAY" || $0.key == "WAYLAND_DISPLAY" }
+        return Self(
+            feed: { choice in
+                var sources = BroadcastFeed.Sources(front: choice.broadcastSource(displays["DISPLAY"] ?? ":0"))
+                sources.sourceEnded = choice.sourceEnded
+                return BroadcastFeed(sources)
+            },
+            picture: { choice in
+                var options = PlayerPicture.Options()
+                // Without a display there is no window.
+                (options.title, options.environment) = (choice.title, choice.hasVideo ? displays : [:])
+                return PlayerPicture(options)
+            })
+    }
+}
+
+extension FeedChoice {
+    /// The source as the encoder knows it.
+    fileprivate func broadcastSource(_ display: String) -> BroadcastSource {
+        switch source {
+        case .test: .testPicture
+        case .screen(let name): .screen(name.isEmpty ? display : name, microphone: microphone)
+        case .camera(let device): .camera(device, microphone: microphone)
+        case .file(let path, let loops): .file(path, loops: loops)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import Glibc
+import LectureCommand
+import LectureFiles
+import LectureFormats
+import LectureLive
+import LectureLiveClient
+import LectureLiveCommand
+import LectureLiveServer
+import LectureModel
+import LectureTestSupport
+import LiveTestSupport
+import Testing
+
+/// Broadcasts with nginx and real encoders, viewers, and recordings.
+@Suite(.timeLimit(.minutes(2)))
+struct BroadcastCommandTests {
+    private static let small = ["--size", "640x360", "--fps", "10", "--bitrate", "400K"]
+
+    @Test func `a broadcast makes a room, is watched and chatted in, and ends its room`() async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        for user in ["kim", "lee"] { try await stage.login(user) }
+        let words = ["broadcast", "--title", "Algebra", "--duration", "4s", "--json"] + Self.small
+        let broadcast = stage.start("kim", words)
+        try await broadcast.output.wait(for: #""part":"broadcast","state":"active""#)
+        let room = try await stage.client("kim") { try await $0.streamKey() }
+        let id = try #require(room.room?.id)
+        try await stage.client("lee") { client in
+            try await client.join(id)
+            try await client.send("I see it", channelID: room.room?.channelID ?? 0)
+        }
+        try await broadcast.output.wait(for: #""text":"I see it""#)
+        let end = try await broadcast.end()
+        #expect(end.code == 0, "\(end.diagnostics)")
+        for state in ["prepared", "started", "stopped", "closed"] {
+            #expect(end.output.contains("{\"event\":\"live_state\",\"part\":\"broadcaster\",\"state\":\"\(state)\""))
+        }
+        #expect(end.output.contains(#""viewers":2"#) && end.output.contains(#""title":"Algebra""#))
+        #expect(end.output.contains(#""state":"ENDED""#))
+        #expect(end.diagnostics.contains("'lecture-live archive \(id)'"))
+        #expect(!(end.output + end.diagnostics).contains(room.key))
+        #expect(try await stage.client("lee") { try await $0.room(id).state } == .ended)
+        // What is over cannot be watched; its chat can still be read where the server permits it.
+        let feed = MediaFactories.standard([:]).feed
+        let media = MediaFactories(feed: feed, picture: { _ in TestPicture(LiveJournal()) })
+        let watch = try await stage.start("lee", ["watch", "\(id)", "--no-video"], media: media).end()
+        #expect(watch.code == 1 && watch.diagnostics.contains("has ended: 'lecture-live archive \(id)'"))
+        #expect(try await stage.run("kim", "rooms", "end", "\(id)").code == 0)
+        await stage.server.stop()
+    }
+
+    @Test func `a file is sent to its end, which ends the room`() async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        try await stage.login("kim")
+        let file = stage.directory.file("intro.mp4")
+        let words = [
+            "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=320x180:rate=10", "-t", "4",
+            "-pix_fmt",
+            "yuv420p", file,
+        ]
+        let made = try await ChildProcess.run(try Places.command("ffmpeg"), words)
+        try #require(made.status == 0)
+        let end = try await stage.start("kim", ["broadcast", "--source", "file:\(file)"] + Self.small).end()
+        #expect(end.code == 0, "\(end.diagnostics)")
+        #expect(
+            end.diagnostics.contains("Ending, because of the end of the file.") || end.diagnostics.contains("closed"))
+        #expect(try await stage.client("kim") { try await $0.rooms().rooms.first?.state } == .ended)
+        await stage.server.stop()
+    }
+
+    @Test func `what cannot be sent is said, and a room that was left open is continued`() async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        try await stage.login("kim")
+        for source in ["file:/nowhere.mp4", "camera:/dev/none"] {
+            let end = try await stage.start("kim", ["broadcast", "--source", source, "--json"]).end()
+            #expect(end.code == 74 && end.output.contains(#""code":80103"#), "\(end.diagnostics)")
+        }
+        let room = try await stage.client("kim") {
+            try await $0.createRoom(title: "Left", scheduledAt: Timestamp(milliseconds: 0))
+        }
+        let refused = try await stage.run("kim", "broadcast")
+        #expect(refused.code == 65)
+        #expect(refused.diagnostics.contains("Room \(room.id) ('Left') was left open in the state SCHEDULED"))
+        #expect(refused.diagnostics.contains("--resume") && refused.diagnostics.contains("rooms end \(room.id)"))
+        let other = try await stage.run("kim", "broadcast", "--room", "99")
+        #expect(other.code == 1 || other.code == 65, "\(other.diagnostics)")
+        let resumed = stage.start("kim", ["broadcast", "--resume", "--json", "--duration", "3s"] + Self.small)
+        try await resumed.output.wait(for: #""state":"active""#)
+        let early = try await stage.run("kim", "rooms", "end", "\(room.id)")
+        let end = try await resumed.end()
+        #expect(end.code == 0 && end.output.contains("\"room\":\(room.id),\"state\":\"ENDED\""), "\(end.diagnostics)")
+        #expect(early.code == 75 && early.diagnostics.contains("is on the air") || early.code == 0)
+        await stage.server.stop()
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `the built program ends its room when it is asked to end`(signal: Int32) async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        try await stage.login("kim")
+        let program = try ChildProcess(
+            Places.builtProduct("lecture-live"), ["broadcast", "--json", "--quiet"] + Self.small,
+            environment: stage.environment("kim"))
+        try await program.wait(for: .output) { String(decoding: $0, as: UTF8.self).contains(#""state":"active""#) }
+        program.send(signal)
+        let end = await program.ending()
+        #expect(end.status == 0, "\(String(decoding: end.errors, as: UTF8.self))")
+        let text = String(decoding: end.output, as: UTF8.self)
+        #expect(text.contains(#""state":"ENDED""#))
+        for line in text.split(separator: "\n") { #expect(try faults(String(line)) == []) }
+        let key = try await stage.client("kim") { try await $0.streamKey().key }
+        let all = text + String(decoding: end.errors, as: UTF8.self)
+        let token = try stage.token("kim")
+        #expect(!all.contains(key) && !all.contains(token))
+        await stage.server.stop()
+    }
+
+    // MARK: Viewers
+
+    private func viewer(
+        _ server: MemberServer, _ words: [String], _ picture: TestPicture, environment: [String: String] = [:]
+    ) throws -> (command: RunningCommand, directory: TemporaryDirectory) {
+        let directory = try TemporaryDirectory.inMemory()
+        var all = environment
+        all["LECTURE_LIVE_SERVER"] = server.address
+        all["LECTURE_LIVE_TOKEN_FILE"] = try directory.secret(MemberServer.token, "token")
+        let media = MediaFactories(feed: MediaFactories.standard([:]).feed, picture: { _ in picture })
+        let command = RunningCommand(
+            ["watch", "\(MemberServer.roomID)"] + words, environment: all, LiveEffects(media: media),
+            secrets: [MemberServer.token, MemberServer.key])
+        return (command, directory)
+    }
+
+    @Test func `a viewer plays until the room ends`() async throws {
+        let (server, journal) = (try MemberServer(), LiveJournal())
+        server.openLiveRoom()
+        let (command, directory) = try viewer(
+            server, ["--no-video", "--mute", "--chat", "--json"], TestPicture(journal))
+        try await command.output.wait(for: #""part":"viewer","state":"started""#)
+        try await command.output.wait(for: #""part":"channel","state":"open""#)
+        server.say("hello")
+        try await command.output.wait(for: #""text":"hello""#)
+        server.endRoom()
+        let end = try await command.end()
+        #expect(end.code == 0, "\(end.diagnostics)")
+        #expect(end.output.contains(#""part":"viewer","state":"completed""#))
+        #expect(journal.lines.contains("mute true") && journal.lines.contains("play"))
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func `a viewer waits for a room that has not started`() async throws {
+        let (server, journal) = (try MemberServer(), LiveJournal())
+        server.openRoom(.scheduled)
+        let (command, directory) = try viewer(
+            server, ["--duration", "20s"], TestPicture(journal), environment: ["DISPLAY": ":9"])
+        try await command.diagnostics.wait(for: "Waiting until room \(MemberServer.roomID) can be watched.")
+        server.endRoom()
+        let end = try await command.end()
+        #expect(end.code == 1 && end.diagnostics.contains("has ended"), "\(end.diagnostics)")
+        #expect(journal.lines.isEmpty)
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test func `without a display, and without a player, a viewer says so`() async throws {
+        let server = try MemberServer()
+        server.openLiveRoom()
+        let (command, directory) = try viewer(server, [], TestPicture(LiveJournal()), environment: ["DISPLAY": ""])
+        let end = try await command.end()
+        #expect(end.code == 74 && end.diagnostics.contains("There is no display"))
+        #expect(end.diagnostics.contains("'--no-video' plays the sound only"))
+        withExtendedLifetime(directory) {}
+    }
+
+    // MARK: Recordings
+
+    /// A server whose room has these recordings, one after the other.
+    private static func archive(_ states: [String]) throws -> RawServer {
+        let left = Guarded(states[...])
+        return try RawServer { peer in
+            _ = peer.readHead()
+            let state = left.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? "" }
+            let url = state == "ARCHIVED" ? #","vodUrl":"https://h/it's.mp4""# : ""
+            let body =
+                state == "down"
+                ? "" : #"{"id":5,"videoRoomState":"ENDED","channel":{"id":5},"vodState":"\#(state)"\#(url)}"#
+            let head = state == "down" ? "503 Busy" : "200 OK"
+            peer.send("HTTP/1.1 \(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)")
+        }
+    }
+
+    @Test(arguments: [
+        (["ARCHIVED"], ["archive", "5"], 0, 0), (["FAILED_ARCHIVING"], ["archive", "5"], 1, 0),
+        (["ARCHIVING"], ["archive", "5"], 75, 0), (["NOT_ARCHIVED"], ["archive", "5"], 75, 0),
+        (["NOT_ARCHIVED", "ARCHIVING", "down", "ARCHIVED"], ["archive", "5", "--wait"], 0, 3),
+        (["ARCHIVING", "FAILED_ARCHIVING"], ["archive", "5", "--wait"], 1, 1),
+        (["ARCHIVED"], ["archive", "5", "--wait", "--json"], 0, 0),
+    ])
+    func `a recording is there, or is waited for, at a growing pace`(
+        states: [String], words: [String], code: Int32, waits: Int
+    ) async throws {
+        let server = try Self.archive(states)
+        let directory = try TemporaryDirectory.inMemory()
+        let environment = [
+            "LECTURE_LIVE_SERVER": server.http, "LECTURE_LIVE_TOKEN_FILE": try directory.secret("tok3n", "token"),
+        ]
+        let seen = Guarded<[Duration]>([])
+        var effects = LiveEffects(media: .standard([:]))
+        effects.time = LiveTime(clock: SystemClock(), random: SystemRandom()) { wait in
+            seen.withLock { $0.append(wait) }
+        }
+        let end = try await RunningCommand(words, environment: environment, effects, secrets: ["tok3n"]).end()
+        #expect(end.code == code, "\(end.diagnostics)")
+        #expect(seen.withLock { $0 } == (0..<waits).map { .milliseconds([1000, 1500, 2250][$0]) })
+        if code == 0 {
+            #expect(end.diagnostics.contains(#"Download it: lecturectl precache 'https://h/it'\''s.mp4'"#))
+            #expect(end.output.contains("https://h/it's.mp4"))
+        }
+    }
+}
