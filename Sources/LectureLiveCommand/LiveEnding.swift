@@ -62,7 +62,8 @@ package enum LiveEnding {
     /// - Parameter failure: what went wrong.
     /// - Returns: one sentence or two.
     package static func sentence(_ failure: LiveFailure) -> String {
-        let text = "\(failure.message.prefix(1).uppercased())\(failure.message.dropFirst())."
+        let end = failure.message.hasSuffix(".") ? "" : "."
+        let text = "\(failure.message.prefix(1).uppercased())\(failure.message.dropFirst())\(end)"
         return remedy(failure).map { "\(text) \($0)" } ?? text
     }
 
