@@ -202,6 +202,7 @@ let package = Package(
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureLive", "LectureLiveClient", "LectureTransport",
                 "LectureFiles", "LectureCommand", "LectureLiveMedia", "FlipFlopLiteSDK", "FlipFlopLiteMedia",
+                "LectureKit", "LectureLiveOffline",
             ]),
         .executableTarget(name: "lecture-live", dependencies: ["LectureLiveCommand", "LectureCommand"]),
         .executableTarget(
@@ -456,7 +457,7 @@ let package = Package(
             name: "LectureLiveCommandTests",
             dependencies: [
                 "LectureLiveCommand", "LectureCommand", "LectureLiveServer", "LectureLiveClient", "LectureLive",
-                "FlipFlopLiteSDK", "LectureTransport", "LectureFiles", "LectureFormats", "LectureModel",
+                "FlipFlopLiteSDK", "LectureTransport", "LectureFiles", "LectureFormats", "LectureKit", "LectureModel",
                 "LiveTestSupport", "LectureProgramSupport", "LectureTestSupport",
             ],
             exclude: ["Golden"]),

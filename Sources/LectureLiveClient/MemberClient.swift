@@ -122,9 +122,12 @@ package struct MemberClient: Sendable {
     /// Joins the channel of a room.
     ///
     /// - Parameter id: the room's number.
+    /// - Returns: whether the member was in it already (`wasJoined`, this project's own), for instance by another
+    ///   program; leaving would end that as well.
     /// - Throws: `LiveFailure`: 80406.
-    package func join(_ id: UInt64) async throws(LiveFailure) {
-        _ = try await call("video-rooms/\(id)/channel/join", .roomJoin, body: "{}")
+    @discardableResult
+    package func join(_ id: UInt64) async throws(LiveFailure) -> Bool {
+        try await call("video-rooms/\(id)/channel/join", .roomJoin, body: "{}")?["wasJoined"]?.bool ?? false
     }
 
     /// Leaves the channel of a room.

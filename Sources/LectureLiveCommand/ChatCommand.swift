@@ -1,8 +1,10 @@
 import LectureCommand
 import LectureFiles
 import LectureFormats
+import LectureKit
 import LectureLive
 import LectureLiveClient
+import LectureLiveOffline
 import LectureModel
 
 /// `lecture-live chat`.
@@ -12,7 +14,7 @@ enum ChatCommand {
 
     static func run(_ session: LiveSession) async throws -> ExitStatus {
         guard !session.command.arguments.isEmpty else {
-            throw UsageError("ROOM or '--file' is missing.", path: session.command.path)
+            throw UsageError("ROOM, '--file' or '--lecture' is missing.", path: session.command.path)
         }
         return try await session.withClient { client in
             let room = try await client.room(session.room)
@@ -33,6 +35,30 @@ enum ChatCommand {
         do throws(ChatLog.Unreadable) { log = try ChatLog(webVTT: String(decoding: bytes, as: UTF8.self)) } catch {
             throw LiveProblem(.invalidMessage, "\(path) is no chat that was kept: it is not WebVTT.")
         }
+        return try print(log, command, context)
+    }
+
+    /// Prints the chat that was kept with a lecture.
+    static func printLecture(
+        _ key: ContentKey, _ command: ParsedCommand, _ context: CommandContext
+    ) async throws -> ExitStatus {
+        guard command.arguments.isEmpty else {
+            throw UsageError("Give a room or '--lecture', not both.", path: command.path)
+        }
+        let manager = try WatchStore.manager(command, context)
+        let chat: ChatLog?
+        do { chat = try await manager.contents.chat(of: key) } catch {
+            await manager.close()
+            throw error
+        }
+        await manager.close()
+        guard let chat else { throw LiveProblem(.invalidMessage, "\(key.text) was kept without a chat.") }
+        return try print(chat, command, context)
+    }
+
+    private static func print(
+        _ log: ChatLog, _ command: ParsedCommand, _ context: CommandContext
+    ) throws(OutputError) -> ExitStatus {
         for entry in log.entries {
             if command.flag("json") {
                 try context.output.write(machine: LiveLine.message(ChatLine(entry), room: nil))
@@ -74,7 +100,7 @@ struct ChatRun {
         let signals = inbox.watchSignals(session.context, .over)
         defer { signals.cancel() }
         // The chat of a room that has ended can be read, but no longer joined.
-        if !room.state.isFinal { try await client.join(room.id) }
+        let wasJoined = room.state.isFinal ? false : try await client.join(room.id)
         try await printHistory(session.command.integer("history") ?? 20)
         guard !room.state.isFinal else {
             session.say("Room \(room.id) has ended.")
@@ -82,7 +108,8 @@ struct ChatRun {
         }
         let status = try await follow()
         // The server notices by itself that the member has gone; a room that is over has no members.
-        _ = await LiveSession.result { () throws(LiveFailure) in try await client.leave(room.id) }
+        // Another program of the member may still be there, for instance 'watch': it would hear nothing more.
+        if !wasJoined { _ = await LiveSession.result { () throws(LiveFailure) in try await client.leave(room.id) } }
         return status
     }
 

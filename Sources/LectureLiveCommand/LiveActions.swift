@@ -1,5 +1,6 @@
 package import LectureCommand
 import LectureLive
+import LectureModel
 
 /// The commands of `lecture-live`.
 package enum LiveActions {
@@ -18,6 +19,9 @@ package enum LiveActions {
         for (words, action) in commands {
             actions[words] = { command, context in
                 if let file = command.text("file") { return try ChatCommand.printFile(file, command, context) }
+                if let key = command.text("lecture") {
+                    return try await ChatCommand.printLecture(try ContentKey(key), command, context)
+                }
                 return try await action(try LiveSession(command, context, effects))
             }
         }

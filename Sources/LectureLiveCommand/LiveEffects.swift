@@ -44,6 +44,8 @@ package struct FeedChoice: Sendable {
 package struct PictureChoice: Sendable {
     /// Whether there is a window.
     package let hasVideo: Bool
+    /// Whether nothing is to be heard.
+    package var isMuted = false
     /// The title of the window.
     package let title: String
 }

@@ -42,6 +42,10 @@ package enum LiveTable {
     private static let room = ArgumentSpec(
         "ROOM", "The number of the room, as 'rooms' shows it.", .integer(1...Int.max))
 
+    private static let store = OptionSpec.value(
+        "store", nil, "DIR", .directory, help: "The store of lecturectl, with its configuration.",
+        environment: "LECTURE_STORE")
+
     private static let login = CommandSpec(
         "login", "logs a member in, and stores the access token",
         discussion: [
@@ -128,8 +132,17 @@ package enum LiveTable {
             .flag("mute", help: "Play without sound."),
             .flag("chat", help: "Print the chat, too."),
             .value("duration", nil, "TIME", .duration, help: "Leave after this time."),
+            .flag("keep", help: "Keep the lecture in the store, from its start on; needs --store."),
+            .value(
+                "report", nil, "USER", .text,
+                help: "Record what USER watches for the LMS, as 'lecturectl lms send' sends it; needs --store."),
+            store,
         ],
-        examples: [ExampleSpec("lecture-live watch 12 --chat", "watch it, and read the chat")])
+        examples: [
+            ExampleSpec("lecture-live watch 12 --chat", "watch it, and read the chat"),
+            ExampleSpec(
+                "lecture-live watch 12 --keep --report kim --store lectures", "keep it, and report what Kim watches"),
+        ])
 
     private static let chat = CommandSpec(
         "chat", "prints the chat of a lecture, and sends lines",
@@ -142,6 +155,10 @@ package enum LiveTable {
             .value("history", nil, "N", .integer(0...100_000), help: "First print the last N.", defaultText: "20"),
             .flag("follow", help: "Go on after the end of standard input; this is the default."),
             .value("file", nil, "FILE", .file, help: "Print a chat that was kept as WebVTT, with its positions."),
+            .value(
+                "lecture", nil, "KEY", .key, help: "Print the chat that was kept with a lecture; needs --store.",
+                conflicts: ["file"]),
+            store,
         ],
         examples: [
             ExampleSpec("lecture-live chat 12", "read and write"),

@@ -35,6 +35,7 @@ package struct MediaFactories: Sendable {
                 var options = PlayerPicture.Options()
                 // Without a display there is no window.
                 (options.title, options.environment) = (choice.title, choice.hasVideo ? displays : [:])
+                options.hasSound = !choice.isMuted
                 return PlayerPicture(options)
             })
     }

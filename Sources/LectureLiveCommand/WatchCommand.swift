@@ -55,6 +55,8 @@ struct WatchRun {
     private var wasReady = false
     /// What ends the command although the viewer has left.
     private var failure: LiveFailure?
+    private var store: WatchStore?
+    private var isOver = false
 
     init(_ session: LiveSession, _ client: MemberClient) { (self.session, self.client) = (session, client) }
 
@@ -68,10 +70,12 @@ struct WatchRun {
         var events = inbox.events.makeAsyncIterator()
         try session.write(LiveLine.room(room))
         guard let url = try await address(of: room, &events) else { return .done }
+        try await openStore(room)
         var config = session.config
         let media = session.effects.media
-        let choice = PictureChoice(hasVideo: hasVideo, title: room.title.isEmpty ? "Room \(room.id)" : room.title)
-        config.livePicture = { media.picture(choice) }
+        var choice = PictureChoice(hasVideo: hasVideo, title: room.title.isEmpty ? "Room \(room.id)" : room.title)
+        choice.isMuted = session.command.flag("mute")
+        config.livePicture = { [choice] in media.picture(choice) }
         let player = FlipFlopLite.livePlayer(config, accessToken: token, room)
         let relay = WatchRelay(inbox)
         player.delegateQueue = DispatchQueue(label: "lecture-live.watch")
@@ -80,10 +84,22 @@ struct WatchRun {
         player.prepare(uri: url)
         player.enter()
         player.start()
-        while let event = await events.next(isolation: #isolation) {
-            if let status = try handle(event, player, room) { return status }
+        do {
+            while let event = await events.next(isolation: #isolation) {
+                guard let status = try await handle(event, player, room) else { continue }
+                return try await store?.close(isOver: isOver, session) ?? status
+            }
+        } catch {
+            _ = try? await store?.close(isOver: false, session)
+            throw error
         }
         return withExtendedLifetime(relay) { .software }
+    }
+
+    /// Opens the store of `--keep` and `--report`; what the room is now has the newest links.
+    private mutating func openStore(_ room: VideoRoom) async throws {
+        guard session.command.flag("keep") || session.command.text("report") != nil else { return }
+        store = try await WatchStore.open(session, try await client.room(room.id))
     }
 
     /// Where the room can be watched; waits until it begins.
@@ -93,7 +109,7 @@ struct WatchRun {
         of room: VideoRoom, _ events: inout AsyncStream<Event>.Iterator
     ) async throws -> String? {
         if let url = room.playURL { return url }
-        try await client.join(room.id)
+        let wasJoined = try await client.join(room.id)
         let feed = ChannelFeed(room.channelID, client, time: session.effects.time)
         let reading = Task { [inbox] in
             for await event in feed.events { inbox.put(.feed(event)) }
@@ -118,7 +134,7 @@ struct WatchRun {
                 }
             case .feed(.failed(let failure)): throw failure
             case .over:
-                try await client.leave(room.id)
+                if !wasJoined { try await client.leave(room.id) }
                 return nil
             default: break
             }
@@ -127,7 +143,9 @@ struct WatchRun {
     }
 
     /// Handles one event; a status ends the command.
-    private mutating func handle(_ event: Event, _ player: FFLLivePlayer, _ room: VideoRoom) throws -> ExitStatus? {
+    private mutating func handle(
+        _ event: Event, _ player: FFLLivePlayer, _ room: VideoRoom
+    ) async throws -> ExitStatus? {
         switch event {
         case .state(let state):
             try session.report(.viewer, state.rawValue, room: room.id)
@@ -135,9 +153,12 @@ struct WatchRun {
             case .closed:
                 if let failure { throw failure }
                 return .done
-            case .completed: end(player)
+            case .completed:
+                isOver = true
+                end(player)
             case .prepared: wasReady = true
-            case .started, .paused, .stopped: break
+            case .started: await store?.plays()
+            case .paused, .stopped: await store?.waits()
             }
         case .broadcast(let state): try session.report(.broadcast, state.rawValue, room: room.id)
         case .message(let message):

@@ -167,11 +167,13 @@ final class LiveChannels {
     // MARK: Members
 
     /// A member comes; again is the same as once.
-    func join(_ channel: Int64, _ member: LiveMember) throws {
+    ///
+    /// - Returns: whether the member was not there before.
+    func join(_ channel: Int64, _ member: LiveMember) throws -> Bool {
         guard let room = try store.room(channel) else { throw LiveRefusal.noRoom }
         guard try !store.isBanned(channel, member.id) else { throw LiveRefusal.banned }
         guard !room.state.isFinal else { throw LiveRefusal.channelClosed }
-        guard try !store.isJoined(channel, member.id) else { return }
+        guard try !store.isJoined(channel, member.id) else { return false }
         let number = try commit { batch in
             let count = try store.participants(channel) + 1
             let message = try batch.append(presence(LiveMessage.Word.joined, channel, member, count))
@@ -187,6 +189,7 @@ final class LiveChannels {
                 try pump(reader)
             }
         }
+        return true
     }
 
     /// A member goes; again is the same as once.

@@ -86,8 +86,8 @@ struct MemberRoutes {
         case ("POST", "start"): return try answer(broadcasts.start(id, of: member), member)
         case ("POST", "end"): return try answer(broadcasts.end(id, of: member), member)
         case ("POST", "channel/join"):
-            try channels.join(id, member)
-            return try channelAnswer(id)
+            let isNew = try channels.join(id, member)
+            return try channelAnswer(id, wasJoined: !isNew)
         case ("POST", "channel/leave"):
             try channels.leave(id, member)
             return try channelAnswer(id)
@@ -215,13 +215,14 @@ struct MemberRoutes {
 
     // MARK: Channels
 
-    private func channelAnswer(_ id: Int64) throws -> HTTPAnswer {
+    private func channelAnswer(_ id: Int64, wasJoined: Bool? = nil) throws -> HTTPAnswer {
         let (count, room) = (try store.participants(id), try store.room(id))
         return .json(200) { json in
             json.member("id", id)
             json.member("channelState", room?.state.isFinal ?? true ? "CLOSED" : "OPENED")
             json.member("participantCount", count)
             json.member("lastMessageId", room?.lastMessage ?? 0)
+            if let wasJoined { json.member("wasJoined", wasJoined) }
         }
     }
 

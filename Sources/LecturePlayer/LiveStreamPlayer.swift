@@ -5,7 +5,7 @@ public import LectureKit
 public struct LiveStreamOptions: Sendable, Hashable {
     /// Where the picture is shown.
     public var surface: PlayerSurface = .none
-    /// Whether sound is decoded and heard.
+    /// Whether sound is heard. Where there is no device for it, the stream plays without.
     public var hasSound = true
     /// A PEM file with the roots that are trusted; nil for the system's.
     public var caFile: String?
@@ -92,8 +92,11 @@ public final class LiveStreamPlayer: Sendable {
                 ("network-timeout", MpvPlayer.text(options.patience)), ("user-agent", "LectureKit"),
                 ("demuxer-max-bytes", "16MiB"), ("demuxer-max-back-bytes", "0"),
             ]
+        // A machine without a sound device plays as well. With neither picture nor sound something must keep the time.
+        let isSilent = options.surface == .none && !options.hasSound
+        let sound = [("audio-fallback-to-null", "yes")] + (isSilent ? [("aid", "auto"), ("ao", "null")] : [])
         let file = options.caFile.map { [("tls-ca-file", $0)] } ?? []
-        return settings + file + options.more.sorted { $0.key < $1.key }
+        return settings + sound + file + options.more.sorted { $0.key < $1.key }
     }
 
     /// Opens a stream, paused, in place of the one that was open. ``LiveStreamEvent/ready`` follows, or a failure.

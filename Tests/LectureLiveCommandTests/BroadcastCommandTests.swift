@@ -3,6 +3,7 @@ import Glibc
 import LectureCommand
 import LectureFiles
 import LectureFormats
+import LectureKit
 import LectureLive
 import LectureLiveClient
 import LectureLiveCommand
@@ -46,6 +47,70 @@ struct BroadcastCommandTests {
         let watch = try await stage.start("lee", ["watch", "\(id)", "--no-video"], media: media).end()
         #expect(watch.code == 1 && watch.diagnostics.contains("has ended: 'lecture-live archive \(id)'"))
         #expect(try await stage.run("kim", "rooms", "end", "\(id)").code == 0)
+        await stage.server.stop()
+    }
+
+    @Test func `a lecture is kept while it is watched, and what is watched waits for the LMS`() async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        for user in ["kim", "lee"] { try await stage.login(user) }
+        let broadcast = stage.start("kim", ["broadcast", "--title", "Algebra", "--duration", "6s"] + Self.small)
+        try await broadcast.diagnostics.wait(for: "broadcast: active")
+        let id = try #require(try await stage.client("kim") { try await $0.streamKey() }.room?.id)
+        let store = stage.directory.file("store")
+        let empty = try InputPipe()
+        empty.close()
+        let journal = LiveJournal()
+        let media = MediaFactories(feed: MediaFactories.standard([:]).feed, picture: { _ in TestPicture(journal) })
+        let words = ["watch", "\(id)", "--no-video", "--keep", "--report", "lee", "--store", store]
+        let watch = stage.start("lee", words, media: media)
+        try await watch.diagnostics.wait(for: "viewer: started")
+        // Another command of the same member does not take it out of the channel when it ends.
+        #expect(try await stage.start("lee", ["chat", "\(id)", "--no-follow"], input: empty.reading).end().code == 0)
+        #expect(try await broadcast.end().code == 0)
+        let end = try await watch.end()
+        let room = try await stage.client("lee") { try await $0.room(id) }
+        #expect(
+            end.code == 0 && end.diagnostics.contains("is kept: 'lecturectl play live-\(room.uuid)'"),
+            "\(end.diagnostics)")
+        let manager = try LectureManager(LectureConfiguration(storeDirectory: store))
+        let key = try ContentKey("live-\(room.uuid)")
+        let content = try #require(try await manager.contents.find(key))
+        #expect(content.state == .completed && content.title == "Algebra")
+        let report = try #require(try await manager.reports.list().rows.last)
+        #expect(report.user == "lee" && report.content == key.text)
+        let values = try JSONScanner.scan(report.values)
+        #expect(values["content_info"]?["channel_key"]?.string == "\(room.channelID)")
+        #expect(values["PLAY_STATUS"]?.string == "stop")
+        await manager.close()
+        // What was captured has no chat; that comes with the recording.
+        let chat = try await stage.start("lee", ["chat", "--lecture", key.text, "--store", store]).end()
+        #expect(chat.code == 65 && chat.diagnostics.contains("\(key.text) was kept without a chat."))
+        let unknown = try await stage.start("lee", ["chat", "--lecture", "x", "--store", store]).end()
+        #expect(unknown.code == 1 && unknown.output.isEmpty, "\(unknown.diagnostics)")
+        await stage.server.stop()
+    }
+
+    @Test func `keeping needs a store, and a viewer who leaves early learns what there is`() async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        for user in ["kim", "lee"] { try await stage.login(user) }
+        let broadcast = stage.start("kim", ["broadcast", "--duration", "8s"] + Self.small)
+        try await broadcast.diagnostics.wait(for: "broadcast: active")
+        let id = try #require(try await stage.client("kim") { try await $0.streamKey() }.room?.id)
+        let media = MediaFactories(
+            feed: MediaFactories.standard([:]).feed, picture: { _ in TestPicture(LiveJournal()) })
+        for option in [["--keep"], ["--report", "lee"]] {
+            let end = try await stage.start("lee", ["watch", "\(id)", "--no-video"] + option, media: media).end()
+            #expect(end.code == 64 && end.diagnostics.contains("'--store' or LECTURE_STORE"), "\(end.diagnostics)")
+        }
+        let words = [
+            "watch", "\(id)", "--no-video", "--keep", "--duration", "1s", "--store", stage.directory.file("s"),
+        ]
+        let end = try await stage.start("lee", words, media: media).end()
+        #expect(end.code == 75 && end.diagnostics.contains("is kept up to here"), "\(end.diagnostics)")
+        // The same command goes on with it, up to the end of the room.
+        let rest = try await stage.start("lee", words.filter { $0 != "--duration" && $0 != "1s" }, media: media).end()
+        #expect(rest.code == 0 && rest.diagnostics.contains("is kept: 'lecturectl play"), "\(rest.diagnostics)")
+        _ = try await broadcast.end()
         await stage.server.stop()
     }
 

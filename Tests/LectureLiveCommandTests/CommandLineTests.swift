@@ -26,7 +26,7 @@ import Testing
         if ProcessInfo.processInfo.environment["RECORD_GOLDEN"] == "1" { try Data(text.utf8).write(to: file) }
         #expect(try text == String(contentsOf: file, encoding: .utf8), "RECORD_GOLDEN=1 records it anew")
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
-        #expect(!text.contains("lecturectl ") || path == ["archive"])
+        #expect(!text.contains("lecturectl ") || [["archive"], ["watch"]].contains(path))
     }
 
     @Test func `every command has an example that can be parsed`() throws {
@@ -60,8 +60,12 @@ import Testing
         (["broadcast", "--duration", "soon"], "must be a length of time"),
         (["broadcast", "--room", "1", "--title", "x"], "cannot be used together"),
         (["watch"], "ROOM is missing."),
-        (["chat", "--server", "http://h"], "ROOM or '--file' is missing."),
+        (["chat", "--server", "http://h"], "ROOM, '--file' or '--lecture' is missing."),
         (["chat", "1", "--file", "x"], "Give a room or '--file', not both."),
+        (["chat", "1", "--lecture", "x", "--store", "/nowhere"], "Give a room or '--lecture', not both."),
+        (["chat", "--lecture", "x"], "A store is needed: '--store' or LECTURE_STORE."),
+        (["chat", "--lecture", "x", "--file", "y"], "cannot be used together"),
+        (["watch", "1", "--report"], "needs a value"),
         (["chat", "1", "--history", "-1"], "must be a whole number from 0"),
         (["archive", "1", "2"], "Unexpected argument '2'."),
         (["archive", "1", "--token", "abc"], "Unknown option '--token'."),

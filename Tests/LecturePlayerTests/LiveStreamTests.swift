@@ -78,6 +78,28 @@ struct LiveStreamNetTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `without a picture, a sound device or either, the stream plays in its time`(hasSound: Bool) async throws {
+        let web = try TemporaryDirectory()
+        let made = try await ChildProcess.run(
+            try Places.command("ffmpeg"),
+            [
+                "-v", "error", "-f", "lavfi", "-i", "sine=duration=2", "-c:a", "aac", "-f", "hls", "-hls_time", "1",
+                "-hls_list_size", "0", web.file("index.m3u8"),
+            ])
+        #expect(made.status == 0)
+        let nginx = try await NginxOrigin.start(serving: web.path)
+        let player = try player(sound: hasSound)
+        var events = player.events.makeAsyncIterator()
+        try player.open("\(nginx.http)/index.m3u8")
+        player.play()
+        let first = await events.next()
+        let second = await events.next()
+        #expect(Set([first, second]) == [.ready, .plays])
+        #expect(await events.next() == .stalled)
+        player.close()
+    }
+
     @Test func `a playlist plays to its end, which is a standstill, and a playlist names no files`() async throws {
         let web = try TemporaryDirectory()
         let film = web.file("film.y4m")

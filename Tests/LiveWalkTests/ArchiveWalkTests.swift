@@ -5,6 +5,7 @@ import LectureKit
 import LectureLive
 import LectureLiveClient
 import LectureLiveMedia
+import LectureLiveOffline
 import LectureModel
 import LectureTestSupport
 import Testing
@@ -154,6 +155,8 @@ struct ArchiveWalkTests {
         let chat = try ChatLog(webVTT: String(decoding: try #require(subtitles.first).bytes, as: UTF8.self)).entries
         #expect(chat.map(\.text) == ["a question in session 1", "a moment, please", "a question in session 2"])
         #expect(chat.map(\.userID) == ["learner", "teacher", "learner"])
+        // What an application reads is the same.
+        #expect(try await manager.contents.chat(of: content.key)?.entries == chat)
         let positions = chat.map(\.position)
         #expect(positions[0] > .zero && positions[0] < border && positions[2] > border, "\(positions) \(border)")
         // What was said in the pause is where the next session begins, as near as sound and picture end together.
