@@ -6,7 +6,7 @@ public import LectureModel
 ///
 /// While the room is live, everything since its beginning is captured as an adaptive lecture, also what a viewer who
 /// came late has missed. After the end it is complete, unless something was lost; then its recording is fetched under
-/// the same key, and takes the place of what was captured once it is complete.
+/// the same key, in place of what was captured.
 ///
 /// ```
 /// live ──keep──▶ capturing ──room ended──▶ whole
@@ -61,19 +61,30 @@ public struct LiveKeeper: Sendable {
         try await manager.downloads.enqueue(request)
     }
 
-    /// Fetches the recording of a room that has ended, unless all of it is kept already.
+    /// Fetches the recording of a room that has ended, unless all of it is kept already. What was captured of an
+    /// incomplete lecture is deleted before: a lecture is one version, and this one never becomes whole.
     ///
     /// - Parameter archiveURL: ``VideoRoom/archiveURL``.
-    /// - Returns: whether something is fetched.
+    /// - Returns: whether something is fetched; false as well while it is captured: ask again when that has ended.
     /// - Throws: as ``keep(_:)``.
     @discardableResult
     public func complete(from archiveURL: String) async throws(LectureError) -> Bool {
-        if case .whole = try await progress() { return false }
+        switch try await progress() {
+        case .whole, .underWay: return false
+        case .incomplete: try await remove()
+        case .nothing: break
+        }
         var request = DownloadRequest(url: archiveURL)
         request.key = lecture.key
-        request.selection = StreamSelection()
         try await manager.downloads.enqueue(request)
         return true
+    }
+
+    /// Deletes what there is, and waits until it is gone: a lecture that is being removed cannot be requested.
+    private func remove() async throws(LectureError) {
+        let events = manager.events
+        guard case .some(.some) = try await manager.downloads.remove([lecture.key]).first else { return }
+        for await event in events where event == .removed(lecture.key) { return }
     }
 
     /// What there is of the lecture.

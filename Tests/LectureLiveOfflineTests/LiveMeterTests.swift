@@ -81,4 +81,29 @@ struct LiveMeterTests {
             #expect(sum == watched, "seed \(seed)")
         }
     }
+
+    @Test func `intervals follow each other, and no two of what was seen overlap`() {
+        for seed in 0..<50 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var meter = LiveMeter(age: .seconds(100), now: .zero)
+            var (now, intervals) = (Duration.zero, [PlayedInterval]())
+            for _ in 0..<60 {
+                now += .milliseconds(Int64.random(in: 0...9_000, using: &random))
+                switch Int.random(in: 0...2, using: &random) {
+                case 0: intervals += meter.plays(at: now)
+                case 1: intervals += meter.waits(at: now)
+                default: intervals += meter.cut(at: now)
+                }
+            }
+            intervals += meter.ends(at: now)
+            for (interval, next) in zip(intervals, intervals.dropFirst()) {
+                #expect(interval.to == next.from, "seed \(seed)")
+            }
+            for interval in intervals {
+                #expect(interval.from <= interval.to && interval.lasting == interval.to - interval.from)
+                #expect(interval.activity == .stop || interval.lasting > .zero)
+            }
+            #expect(intervals.last?.activity == .stop && (intervals.last?.to ?? .zero) <= .seconds(100) + now)
+        }
+    }
 }

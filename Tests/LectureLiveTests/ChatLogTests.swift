@@ -190,3 +190,50 @@ struct ChatLogTests {
         #expect(replay.moved(to: .seconds(10)).isEmpty && replay.latest(10).isEmpty)
     }
 }
+
+/// Positions in recordings of any sessions.
+struct BroadcastTimelineTests {
+    private func timeline(_ random: inout SeededGenerator) -> BroadcastTimeline {
+        var (clock, parts) = (Int64(1_764_320_400_000), [BroadcastTimeline.Part]())
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            clock += Int64.random(in: 0...600_000, using: &random)
+            let length = 2 * Int64.random(in: 0...450_000, using: &random)
+            parts.append(.init(start: Timestamp(milliseconds: clock), duration: .milliseconds(length)))
+            clock += length
+        }
+        return BroadcastTimeline(parts: parts)
+    }
+
+    @Test func `positions never go back, stay in the recording, and pass each second of a session`() {
+        for seed in 0..<200 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            let timeline = timeline(&random)
+            let moments = (0..<100).map { _ in
+                Timestamp(milliseconds: 1_764_320_400_000 + Int64.random(in: -1_000_000...8_000_000, using: &random))
+            }.sorted()
+            let positions = moments.map { timeline.position(of: $0) }
+            #expect(positions == positions.sorted(), "seed \(seed)")
+            #expect(positions.allSatisfy { (.zero...timeline.duration).contains($0) }, "seed \(seed)")
+            var before = Duration.zero
+            for part in timeline.parts {
+                #expect(timeline.position(of: part.start) >= before, "seed \(seed)")
+                let middle = timeline.position(of: part.start + part.duration / 2)
+                // A session of no length begins where the next one does.
+                if part.duration > .zero { #expect(middle == before + part.duration / 2, "seed \(seed)") }
+                before += part.duration
+            }
+            #expect(before == timeline.duration)
+        }
+    }
+
+    @Test func `what is said in a pause is where the next session begins, before and after it has`() {
+        let start = Timestamp(milliseconds: 1_764_320_400_000)
+        let first = BroadcastTimeline.Part(start: start, duration: .seconds(60))
+        let second = BroadcastTimeline.Part(start: start + .seconds(90), duration: .seconds(60))
+        let moment = start + .seconds(75)
+        #expect(BroadcastTimeline(parts: [first]).position(of: moment) == .seconds(60))
+        #expect(BroadcastTimeline(parts: [first, second]).position(of: moment) == .seconds(60))
+        #expect(BroadcastTimeline(parts: [first, second]).position(of: second.start) == .seconds(60))
+        #expect(BroadcastTimeline(parts: [second]).position(of: moment) == .zero)
+    }
+}
