@@ -191,7 +191,9 @@ struct SpaceNetTests {
             while read -r line <&3; do
                 case $line in
                 *'"event":"progress"'*) if [ ! -e /mnt/filler ] && [ $failures = 0 ]; then
-                    cat /dev/zero > /mnt/filler 2> /dev/null || true
+                    # At once: writing all of it may take longer than the download on a busy disk.
+                    fallocate -l "$(df --output=avail -B1 /mnt | tail -n 1)" /mnt/filler 2> /dev/null || true
+                    cat /dev/zero >> /mnt/filler 2> /dev/null || true
                 fi;;
                 *'"event":"error"'*) failures=1; rm -f /mnt/filler;;
                 *summary*) echo "$line";;

@@ -419,7 +419,7 @@ enum RemedyScripts {
         """#,
         "not_in_time": #"""
         film a.mp4
-        echo "{\"url\": \"$url/a.mp4\", \"key\": \"a\", \"size\": 100000000}" >list.jsonl
+        echo "{\"url\": \"$url/a.mp4\", \"key\": \"a\", \"size\": 150000000}" >list.jsonl
         if "$lecturectl" plan --items list.jsonl --speed 1K --ready-by 'tomorrow 08:00' >answer; then exit 1; fi
         grep -q '^In the way: ' answer
         works plan --items list.jsonl --speed 100M --ready-by 'tomorrow 08:00'
