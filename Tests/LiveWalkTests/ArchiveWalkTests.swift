@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import LectureFormats
 import LectureKit
@@ -13,25 +12,6 @@ import Testing
 /// From a live lecture to a licensed one in the store of a learner: the server, its process that joins, and LectureKit.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct ArchiveWalkTests {
-    private func broadcast() throws -> LiveBroadcast {
-        var configuration = BroadcastConfiguration(source: .testPicture)
-        (configuration.width, configuration.height, configuration.framesPerSecond) = (320, 180, 15)
-        (configuration.videoBitrate, configuration.keyFrameInterval, configuration.speed) = (400_000, 0.5, .ultrafast)
-        return try LiveBroadcast(configuration)
-    }
-
-    /// Waits until this many pictures more were sent, and looks fifty times a second.
-    private func sent(_ count: Int, by broadcast: LiveBroadcast) async {
-        let goal = broadcast.statistics.framesSent + count
-        let (looks, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let timer = DispatchSource.makeTimerSource()
-        timer.setEventHandler { continuation.yield() }
-        timer.schedule(deadline: .now(), repeating: .milliseconds(20))
-        timer.resume()
-        defer { timer.cancel() }
-        for await _ in looks where broadcast.statistics.framesSent >= goal { return }
-    }
-
     /// The store of a learner, with the secret that the operator of the server has handed out.
     private func manager(_ lecture: Lecture, _ name: String) throws -> LectureManager {
         var configuration = LectureConfiguration(storeDirectory: lecture.directory.file(name))
@@ -68,7 +48,7 @@ struct ArchiveWalkTests {
     private func teach(_ room: VideoRoom, _ teacher: MemberClient, _ learner: MemberClient) async throws -> [[Int]] {
         let key = try await teacher.streamKey()
         let events = Reading(room.channelID, teacher)
-        let broadcast = try broadcast()
+        let broadcast = try TestBroadcast.start()
         var seen: [[Int]] = []
         for session in 1...2 {
             try await broadcast.connect(to: key.publishURL)
@@ -78,15 +58,15 @@ struct ArchiveWalkTests {
             }
             try await events.room(.live)
             let link = try #require(try await learner.room(room.id).playURL)
-            await sent(15, by: broadcast)
+            await TestBroadcast.sent(15, by: broadcast)
             try await learner.send("a question in session \(session)", channelID: room.channelID)
-            await sent(15, by: broadcast)
+            await TestBroadcast.sent(15, by: broadcast)
             await broadcast.disconnect()
             try await events.room(.inactive)
             seen.append(try await Decoded.counters(link))
             if session == 1 { try await teacher.send("a moment, please", channelID: room.channelID) }
         }
-        #expect(broadcast.statistics.framesDropped == 0)
+        TestBroadcast.expectWhole(broadcast, sessions: 2)
         broadcast.close()
         try await teacher.end(room.id)
         events.close()

@@ -1,5 +1,6 @@
 import Dispatch
 import LectureLiveMedia
+import Testing
 
 /// A small broadcast of the test picture, whose pictures are numbered.
 enum TestBroadcast {
@@ -24,5 +25,12 @@ enum TestBroadcast {
         timer.resume()
         defer { timer.cancel() }
         for await _ in looks where broadcast.statistics.framesSent >= goal { return }
+    }
+
+    /// Expects that all was sent but a picture for each session, which may be in the encoder when that ends.
+    static func expectWhole(_ broadcast: LiveBroadcast, sessions: Int) {
+        let statistics = broadcast.statistics
+        #expect(statistics.framesDropped <= sessions, "\(statistics)")
+        #expect(statistics.framesSent + statistics.framesDropped == statistics.framesEncoded, "\(statistics)")
     }
 }
