@@ -94,14 +94,18 @@ public final class BroadcastFeed: FeedSource {
         return state.camera == .front ? sources.back : sources.front
     }
 
-    /// What was set before there was this broadcast.
-    private func apply(_ state: FeedState, to broadcast: LiveBroadcast) {
-        // Values within the bounds: what was accepted once.
+    /// Sets what takes effect at once: values within the bounds, so that none is refused.
+    private func adjust(_ broadcast: LiveBroadcast, to state: FeedState) {
         try? broadcast.setVideoBitrate(max(state.bitrate, 10_000))
         try? broadcast.setZoom(state.zoom)
         broadcast.setMirrored(state.isMirrored)
         broadcast.muteVideo(state.isBlack)
         broadcast.muteAudio(state.isSilent)
+    }
+
+    /// What was set before there was this broadcast.
+    private func apply(_ state: FeedState, to broadcast: LiveBroadcast) {
+        adjust(broadcast, to: state)
         if let image = state.image { try? broadcast.showImage(image) }
         if let inset = inset(state) { try? broadcast.showInset(inset) }
     }
@@ -197,12 +201,7 @@ public final class BroadcastFeed: FeedSource {
             body(&state)
             return (state, state.broadcast)
         }
-        guard let broadcast else { return }
-        try? broadcast.setVideoBitrate(max(state.bitrate, 10_000))
-        try? broadcast.setZoom(state.zoom)
-        broadcast.setMirrored(state.isMirrored)
-        broadcast.muteVideo(state.isBlack)
-        broadcast.muteAudio(state.isSilent)
+        if let broadcast { adjust(broadcast, to: state) }
     }
 
     /// Changes the bitrate of the video.

@@ -41,6 +41,22 @@ package enum ChildProgram {
         } catch { throw LectureError(.workerFailed, detail: program, cause: error.text) }
     }
 
+    /// Waits until a program has ended, and reaps it. Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - process: the program's process, which nothing else reaps.
+    ///   - ended: called when it has ended and before it is reaped: until then its number is its own, so that no signal
+    ///     can reach another process.
+    /// - Returns: its status, as `waitpid(2)` has it.
+    package static func reap(_ process: Int32, ended: () -> Void) -> Int32 {
+        var facts = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(process), &facts, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+        ended()
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        return status
+    }
+
     /// Starts a program.
     ///
     /// - Parameters:

@@ -37,7 +37,8 @@ public struct LiveLecture: Hashable, Sendable {
             throw LectureError(.parameter, detail: "room \(room.id)", cause: "it has not been live, or has no UUID")
         }
         self.init(
-            key: try ContentKey("live-\(room.uuid)"), channel: room.channelID, startedAt: startedAt, host: host)
+            key: try ContentKey(VideoRoom.contentKey(room.uuid)), channel: room.channelID, startedAt: startedAt,
+            host: host)
     }
 }
 

@@ -86,18 +86,10 @@ final class ArchiveJoiner: Sendable {
         started(child)
         _ = unsafe text.withBytes { unsafe connection.send($0) }
         let output = connection.output(limit: 1 << 20)
-        // Not reaped until no signal can be meant for it any more.
-        var facts = unsafe siginfo_t()
-        while unsafe waitid(P_PID, id_t(child), &facts, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-        let isStopping = state.withLock { state in
-            state.process = nil
-            return state.isStopping
-        }
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        let status = ChildProgram.reap(child) { state.withLock { $0.process = nil } }
         // A report that is whole was written when the lecture was: whatever came then.
         if status == 0, let report = JoinReport(output) { return .reported(report) }
-        return isStopping ? .stopped : .died
+        return state.withLock(\.isStopping) ? .stopped : .died
     }
 
     /// Ends the process, and waits for that.

@@ -1,4 +1,5 @@
 import LectureFormats
+import LectureLive
 import LectureModel
 
 /// What a player gets for the link of an archived lecture: the open descriptor of LectureKit.
@@ -50,7 +51,7 @@ struct LectureDescriptor: Hashable, Sendable {
             if let chatURL {
                 json.array("subtitles") { array in
                     array.object { subtitle in
-                        subtitle.member("name", "Chat")
+                        subtitle.member("name", ChatLog.subtitleName)
                         // The messages may be in any language (BCP 47).
                         subtitle.member("language", "und")
                         subtitle.member("url", chatURL)

@@ -31,9 +31,7 @@ struct LectureLinks: Sendable {
     /// - Returns: a URL.
     /// - Throws: `LectureError` with `cryptography`.
     func url(uuid: String, member: Int64, archivedAt: Timestamp, now: Timestamp) throws -> String {
-        let half = max(1, lifetime.milliseconds / 2000)
-        let passed = max(0, (now - archivedAt).milliseconds / 1000)
-        let expiry = archivedAt.milliseconds / 1000 + (passed / half + 2) * half
+        let expiry = PlaybackLinks.expiry(from: archivedAt, now: now, lifetime: lifetime)
         return try url(Claim(uuid: uuid, member: member, expiry: expiry), file: "si")
     }
 

@@ -157,7 +157,7 @@ final class LiveArchives {
                 let parts = try store.archives.recordings(of: id)
                 let key = try SecretBytes.random(LiveKeys.length)
                 let order = JoinOrder(
-                    content: Self.content(room.uuid), directory: directory, name: "\(room.uuid).sealed",
+                    content: VideoRoom.contentKey(room.uuid), directory: directory, name: "\(room.uuid).sealed",
                     inputs: parts.map { "\(recordings)/\($0.name).flv" }, key: key)
                 running = (id, key, parts)
                 let done = done
@@ -234,9 +234,6 @@ final class LiveArchives {
 
     // MARK: Files
 
-    /// What a lecture's key and its sealed file are named after.
-    static func content(_ uuid: String) -> String { "live-\(uuid)" }
-
     /// Opens the media of a lecture.
     ///
     /// - Parameter archive: the lecture.
@@ -246,7 +243,7 @@ final class LiveArchives {
         guard let key = try KeyWrap.unwrap(archive.wrappedKey, with: keys.wrapping) else {
             throw LectureError(.damaged, detail: archive.uuid, cause: "its key was wrapped with another archive key")
         }
-        let cipher = try SealedContent(key, content: Self.content(archive.uuid))
+        let cipher = try SealedContent(key, content: VideoRoom.contentKey(archive.uuid))
         return try SealedMedia("\(directory)/\(archive.uuid).sealed", byteCount: archive.byteCount, cipher)
     }
 

@@ -68,7 +68,7 @@ final class LiveLectures {
         _ room: StoredRoom, _ archive: StoredArchive, _ member: LiveMember, _ claim: LectureLinks.Claim
     ) throws -> HTTPAnswer {
         var descriptor = LectureDescriptor(
-            key: LiveArchives.content(room.uuid), mediaURL: try links.url(claim, file: "media.mp4"),
+            key: VideoRoom.contentKey(room.uuid), mediaURL: try links.url(claim, file: "media.mp4"),
             byteCount: archive.byteCount, sha256: archive.sha256, tag: Self.tag(archive).headerValue,
             userID: member.userID, callbackURL: "\(links.base)/lectures/callback")
         (descriptor.title, descriptor.synopsis) = (room.title, room.description)
@@ -81,13 +81,13 @@ final class LiveLectures {
 
     private func media(_ archive: StoredArchive, _ head: HTTPRequestHead) throws -> HTTPAnswer {
         let tag = Self.tag(archive)
-        let total = archive.byteCount
+        let total = Int64(archive.byteCount)
         var fields = [
             ("Content-Type", "video/mp4"), ("Accept-Ranges", "bytes"), ("ETag", tag.headerValue),
             ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
         ]
-        let (status, range): (Int, Range<Int>)
-        switch ArchiveRange(head, byteCount: total, tag: tag) {
+        let (status, range): (Int, Range<Int64>)
+        switch WantedBytes(head, byteCount: total, tag: tag) {
         case .whole: (status, range) = (200, 0..<total)
         case .part(let part):
             (status, range) = (206, part)
@@ -97,7 +97,8 @@ final class LiveLectures {
         }
         if head.method == "HEAD" { return HTTPAnswer(status, fields, body: .head(byteCount: Int64(range.count))) }
         guard let place = ReaderPlace(readers, most: options.archives.mostReaders) else { throw LiveRefusal.busy }
-        let source = ArchiveSource(try archives.media(archive), range, place, options.log)
+        let bytes = Int(range.lowerBound)..<Int(range.upperBound)
+        let source = ArchiveSource(try archives.media(archive), bytes, place, options.log)
         return HTTPAnswer(status, fields, body: .source(source, byteCount: Int64(range.count)))
     }
 
@@ -133,7 +134,7 @@ final class LiveLectures {
     }
 
     private func standing(_ item: LicenceCallback.Item) throws -> LicenceCallback.Standing {
-        let prefix = LiveArchives.content("")
+        let prefix = VideoRoom.contentKey("")
         guard item.key.hasPrefix(prefix) else { return .noLecture }
         let uuid = String(item.key.dropFirst(prefix.count))
         if try store.archives.isDeletedArchive(uuid) { return .deleted }

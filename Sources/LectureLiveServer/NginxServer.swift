@@ -120,16 +120,8 @@ final class NginxServer: Sendable {
         while failures < 5 {
             let began = ContinuousClock.now
             guard let child = launch() else { break }
-            // Not reaped until no signal can be meant for it any more.
-            var facts = unsafe siginfo_t()
-            while unsafe waitid(P_PID, id_t(child), &facts, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            let isStopping = state.withLock { state in
-                state.process = nil
-                return state.isStopping
-            }
-            var status: Int32 = 0
-            while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
-            if isStopping { break }
+            _ = ChildProgram.reap(child) { state.withLock { $0.process = nil } }
+            if state.withLock(\.isStopping) { break }
             died()
             // One that dies at once cannot run here; one that dies later is started again at once.
             failures = .now - began < .seconds(2) ? failures + 1 : 0

@@ -46,9 +46,14 @@ struct PlaybackLinks: Sendable {
     ///   - now: the time.
     /// - Returns: seconds since 1970.
     func expiry(from playableAt: Timestamp, now: Timestamp) -> Int64 {
+        Self.expiry(from: playableAt, now: now, lifetime: lifetime)
+    }
+
+    /// The same for other links.
+    static func expiry(from start: Timestamp, now: Timestamp, lifetime: Duration) -> Int64 {
         let half = max(1, lifetime.milliseconds / 2000)
-        let passed = max(0, (now - playableAt).milliseconds / 1000)
-        return playableAt.milliseconds / 1000 + (passed / half + 2) * half
+        let passed = max(0, (now - start).milliseconds / 1000)
+        return start.milliseconds / 1000 + (passed / half + 2) * half
     }
 
     /// What a signature is for: one never does for the other.

@@ -70,40 +70,6 @@ struct RequestRules: Sendable {
     }
 }
 
-/// What a request wants of the media.
-enum WantedBytes: Hashable {
-    /// Everything.
-    case whole
-    /// These bytes, at least one.
-    case part(Range<Int64>)
-    /// Nothing that is there.
-    case unsatisfiable
-
-    /// Reads `Range` (RFC 9110 section 14.2). What is not understood, several ranges, and a condition that names a
-    /// version (`If-Range`) mean everything, as the RFC permits.
-    init(_ request: HTTPRequestHead, byteCount: Int64) {
-        self = .whole
-        let values = request.values("range")
-        guard values.count == 1, request.value("if-range") == nil, values[0].lowercased().hasPrefix("bytes=") else {
-            return
-        }
-        let ends = values[0].dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return }
-        // A number that does not fit is after every end.
-        let numbers = ends.map { $0.isEmpty ? nil : Int64($0) ?? .max }
-        switch (numbers[0], numbers[1]) {
-        case (nil, nil): return
-        case (nil, let last?):
-            let count = min(last, byteCount)
-            self = count > 0 ? .part(byteCount - count..<byteCount) : .unsatisfiable
-        case (let first?, let last):
-            let end = min(last ?? .max, byteCount - 1)
-            if let last, last < first { return }
-            self = first < byteCount ? .part(first..<end + 1) : .unsatisfiable
-        }
-    }
-}
-
 /// The media type of a file, from its first bytes.
 enum MediaKind {
     /// Recognises a container.

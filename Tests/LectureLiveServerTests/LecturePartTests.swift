@@ -59,7 +59,7 @@ struct LecturePartTests {
 
     // MARK: Ranges
 
-    private static let ranges: [(String?, String?, ArchiveRange)] = [
+    private static let ranges: [(String?, String?, WantedBytes)] = [
         (nil, nil, .whole), ("bytes=0-", nil, .part(0..<100)), ("bytes=5-9", nil, .part(5..<10)),
         ("BYTES=5-9", nil, .part(5..<10)), ("bytes=99-", nil, .part(99..<100)), ("bytes=0-1000", nil, .part(0..<100)),
         ("bytes=-10", nil, .part(90..<100)), ("bytes=-1000", nil, .part(0..<100)), ("bytes=-0", nil, .unsatisfiable),
@@ -77,12 +77,12 @@ struct LecturePartTests {
             if let range { fields.append(HTTPField(name: "Range", value: range)) }
             if let condition { fields.append(HTTPField(name: "If-Range", value: condition)) }
             let head = HTTPRequestHead(method: "GET", path: "/", fields: fields)
-            let found = ArchiveRange(head, byteCount: 100, tag: .strong("tag"))
+            let found = WantedBytes(head, byteCount: 100, tag: .strong("tag"))
             #expect(found == expected, "\(range ?? "") \(condition ?? "")")
         }
         let field = HTTPField(name: "Range", value: "bytes=1-2")
         let twice = HTTPRequestHead(method: "GET", path: "/", fields: [field, field])
-        #expect(ArchiveRange(twice, byteCount: 100, tag: .strong("tag")) == .whole)
+        #expect(WantedBytes(twice, byteCount: 100, tag: .strong("tag")) == .whole)
     }
 
     // MARK: The descriptor

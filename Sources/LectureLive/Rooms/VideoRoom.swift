@@ -34,6 +34,12 @@ public struct VideoRoom: Hashable, Sendable, Identifiable {
     /// Where the recording can be downloaded, as a lecture.
     public var archiveURL: String?
 
+    /// The media content key of a room's recording, and of reports about it while it is live.
+    ///
+    /// - Parameter uuid: the room's ``uuid``.
+    /// - Returns: `live-` and the UUID.
+    public static func contentKey(_ uuid: String) -> String { "live-\(uuid)" }
+
     /// The type of a room for a broadcast over RTMP.
     public static let broadcast = "BROADCAST_RTMP"
 

@@ -1,12 +1,11 @@
-import LectureFormats
-import LectureHTTP
+package import LectureFormats
 
-/// Which bytes of an archive a request is answered with (RFC 9110, sections 13.1.5 and 14.2).
-enum ArchiveRange: Hashable {
+/// Which bytes of a file a request is answered with (RFC 9110, sections 13.1.5 and 14.2).
+package enum WantedBytes: Hashable, Sendable {
     /// Everything, with 200.
     case whole
     /// These bytes, at least one, with 206.
-    case part(Range<Int>)
+    case part(Range<Int64>)
     /// None, with 416.
     case unsatisfiable
 
@@ -15,17 +14,17 @@ enum ArchiveRange: Hashable {
     ///
     /// - Parameters:
     ///   - head: of the request.
-    ///   - byteCount: of the media, at least 1.
-    ///   - tag: of the media, a strong one.
-    init(_ head: HTTPRequestHead, byteCount: Int, tag: EntityTag) {
+    ///   - byteCount: of the file.
+    ///   - tag: of the file, a strong one; nil for a file without: then every condition means everything.
+    package init(_ head: HTTPRequestHead, byteCount: Int64, tag: EntityTag? = nil) {
         self = .whole
         let values = head.values("range")
         guard values.count == 1, values[0].lowercased().hasPrefix("bytes=") else { return }
-        if let condition = head.value("if-range"), EntityTag(condition) != tag { return }
+        if let condition = head.value("if-range"), tag == nil || EntityTag(condition) != tag { return }
         let ends = values[0].dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else { return }
         // A number that does not fit is after every end.
-        let numbers = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
+        let numbers = ends.map { $0.isEmpty ? nil : Int64($0) ?? .max }
         switch (numbers[0], numbers[1]) {
         case (nil, nil): return
         case (nil, let last?):
