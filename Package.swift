@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "LectureDoctor", targets: ["LectureDoctor"]),
         .library(name: "LectureUpkeep", targets: ["LectureUpkeep"]),
         .library(name: "LectureBundle", targets: ["LectureBundle"]),
+        .library(name: "LectureServe", targets: ["LectureServe"]),
         // Binaries with this product contain FFmpeg's libraries, which Debian builds under the GPL: docs/live-media.md.
         .library(name: "LectureLiveMedia", targets: ["LectureLiveMedia"]),
         .library(name: "KollusSDK", targets: ["KollusSDK", "KollusSDKBinary"]),
@@ -184,6 +185,12 @@ let package = Package(
             name: "LectureBundle",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureArchive", "LectureCrypto", "LectureFiles",
+            ]),
+        // A store on the network: its page, its lectures in classrooms, other branch servers, and a JSON API.
+        .target(
+            name: "LectureServe",
+            dependencies: [
+                "LectureFormats", "LectureModel", "LectureKit", "LectureHTTP", "LectureCrypto", "LectureFiles",
             ]),
         // The façade, and its other module name for applications.
         .target(
@@ -430,6 +437,13 @@ let package = Package(
                 "LectureModel", "LectureProgramSupport", "LectureTestSupport",
             ],
             exclude: ["open_bundle.py"]),
+        // The server of a store: its rules as values, real clients, and the built program.
+        .testTarget(
+            name: "LectureServeTests",
+            dependencies: [
+                "LectureServe", "LectureHTTP", "LectureKit", "LectureCrypto", "LectureFiles", "LectureFormats",
+                "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+            ]),
         // The loopback server: its rules as values, and real clients.
         .testTarget(
             name: "LectureLoopbackTests",

@@ -1,4 +1,5 @@
 import LectureFormats
+import LectureHTTP
 import LectureModel
 
 /// Grants licences for archived lectures, in the form of the vendor's DRM callback: a form with `items`, answered by a

@@ -1,5 +1,6 @@
 import LectureCrypto
 import LectureFormats
+import LectureHTTP
 import LectureLive
 import LectureModel
 

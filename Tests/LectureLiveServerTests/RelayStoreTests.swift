@@ -1,4 +1,5 @@
 import LectureFormats
+import LectureHTTP
 import LectureLive
 import LectureModel
 import LectureTestSupport

@@ -1,0 +1,145 @@
+import LectureFormats
+import LectureHTTP
+import LectureModel
+
+/// Judges every request, and passes it to the part of the site that has its path.
+///
+/// ```
+/// head ──▶ host, path ──▶ route, method ──▶ who asks ──▶ role, form token ──▶ the part answers
+///            421, 400        404, 405          │               401, 403
+///                                              └── unknown, a page: to the sign-in page
+/// ```
+final class SiteHandler: HTTPHandler {
+    private let rules: SiteRules
+    private let access: SiteAccess
+    private let parts: [any SitePart]
+
+    /// Creates a handler.
+    ///
+    /// - Parameters:
+    ///   - rules: which requests are answered at all.
+    ///   - access: who somebody is.
+    ///   - parts: the parts; the first one that has a path answers it.
+    init(_ rules: SiteRules, _ access: SiteAccess, _ parts: [any SitePart]) {
+        (self.rules, self.access, self.parts) = (rules, access, parts)
+    }
+
+    /// Answers a request. On the server's thread: what takes time runs in a task.
+    func handle(_ exchange: HTTPExchange) {
+        do throws(SiteRefusal) {
+            try rules.checkHost(exchange.head)
+            let path = try rules.path(exchange.head)
+            let method = exchange.head.method == "HEAD" ? "GET" : exchange.head.method
+            guard let routes = parts.lazy.compactMap({ $0.routes(path) }).first else { throw .unknownPath }
+            guard let route = routes[method] else {
+                return send(SiteRefusal.method.answer([("Allow", Self.methods(routes))]), on: exchange)
+            }
+            let isForeign = rules.isFromOtherSite(exchange.head)
+            if isForeign, method != "GET" || !route.isPage || !rules.isNavigation(exchange.head) {
+                throw .foreignOrigin
+            }
+            Task { await answer(exchange, by: route, method: method, path) }
+        } catch {
+            send(error.answer(), on: exchange)
+        }
+    }
+
+    private static func methods(_ routes: [String: SiteRoute]) -> String {
+        (routes.keys.sorted() + (routes["GET"] == nil ? [] : ["HEAD"])).joined(separator: ", ")
+    }
+
+    private func answer(
+        _ exchange: HTTPExchange, by route: SiteRoute, method: String, _ path: [String]
+    ) async {
+        do {
+            let proof = try access.proof(exchange.head)
+            var head = exchange.head
+            head.method = method
+            let request = SiteRequest(
+                head: head, path: path, body: exchange.body, peer: exchange.peer, person: proof?.person,
+                formToken: proof?.formToken)
+            if case .role(let role) = route.need {
+                guard let proof else { return refuse(route, exchange) }
+                guard proof.person.role.includes(role) else { throw SiteRefusal.notPermitted }
+                if method != "GET", let token = proof.formToken {
+                    let sent = request.head.value("x-form-token") ?? request.form["form_token"] ?? ""
+                    guard SiteAccess.isSame(sent, token) else { throw SiteRefusal.formToken }
+                }
+            }
+            if let answer = await route.answer(request, exchange) { send(answer, on: exchange) }
+        } catch let refusal as SiteRefusal {
+            send(refusal.answer(), on: exchange)
+        } catch {
+            send(.failure(LectureError.known(error)), on: exchange)
+        }
+    }
+
+    /// Somebody has to sign in first.
+    private func refuse(_ route: SiteRoute, _ exchange: HTTPExchange) {
+        guard route.isPage, exchange.head.method == "GET", exchange.head.value("authorization") == nil else {
+            let challenge = ("WWW-Authenticate", "Bearer realm=\"LectureKit\"")
+            return send(SiteRefusal.notSignedIn.answer([challenge]), on: exchange)
+        }
+        let next = FormFields.text([("next", exchange.head.path)])
+        send(HTTPAnswer(303, [("Location", "/sign-in?\(next)")]), on: exchange)
+    }
+
+    /// Sends an answer with the fields that all of them have.
+    private func send(_ answer: HTTPAnswer, on exchange: HTTPExchange) {
+        var answer = answer
+        for (name, value) in Self.fields where !answer.fields.contains(where: { $0.name == name }) {
+            answer.fields.append(HTTPField(name: name, value: value))
+        }
+        if exchange.head.method == "HEAD", case .bytes(let bytes) = answer.body {
+            answer.body = .head(byteCount: Int64(bytes.count))
+        }
+        exchange.answer(answer)
+    }
+
+    /// Only this site's own style, script, pictures and media; in no frame; nothing stored by caches.
+    static let fields = [
+        ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("X-Frame-Options", "DENY"),
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; media-src 'self'; "
+                + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ),
+    ]
+}
+
+extension HTTPAnswer {
+    /// An answer that says what went wrong, in the words of `--json`.
+    ///
+    /// - Parameter error: the error.
+    /// - Returns: 404 for what is not there, 400 for a parameter, 403 for a licence that does not permit it, 409 for a
+    ///   state in which it is not possible, 503 for what may be tried again, else 500.
+    static func failure(_ error: LectureError) -> Self {
+        json(status(of: error.code)) { json in
+            json.member("event", "error")
+            json.member("code", error.code.number)
+            json.member("name", error.code.name)
+            json.member("message", error.message)
+        }
+    }
+
+    private static func status(of code: LectureError.Code) -> Int {
+        switch code {
+        case .parameter: 400
+        case .closing, .cancelled: 503
+        default: 500
+        }
+    }
+}
+
+extension LectureError {
+    /// An error as one of the catalogue.
+    static func known(_ error: any Error) -> LectureError {
+        switch error {
+        case let error as LectureError: error
+        case is CancellationError: LectureError(.cancelled)
+        default: LectureError(.bug, cause: "\(type(of: error))")
+        }
+    }
+}
