@@ -141,6 +141,10 @@ let package = Package(
         .target(name: "LecturePlayer", dependencies: ["LectureKit", "LectureLoopback", "CMpv"]),
         .target(
             name: "LectureLoopback",
+            dependencies: ["LectureHTTP", "LectureModel", "LectureKit", "LectureServedMedia"]),
+        // The bytes of a play on their way to an HTTP server.
+        .target(
+            name: "LectureServedMedia",
             dependencies: ["LectureFormats", "LectureHTTP", "LectureModel", "LectureKit"]),
         // The control plane of live lectures, and the program.
         .target(
@@ -455,8 +459,8 @@ let package = Package(
         .testTarget(
             name: "LectureLoopbackTests",
             dependencies: [
-                "LectureLoopback", "LectureHTTP", "LectureKit", "LectureModel", "LectureProgramSupport",
-                "LectureTestSupport",
+                "LectureLoopback", "LectureServedMedia", "LectureHTTP", "LectureKit", "LectureModel",
+                "LectureProgramSupport", "LectureTestSupport",
             ]),
         // The control plane of live lectures: the machines as values, real servers, nginx and ffmpeg.
         .testTarget(

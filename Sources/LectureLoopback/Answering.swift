@@ -2,6 +2,7 @@ import Glibc
 import LectureHTTP
 import LectureKit
 import LectureModel
+import LectureServedMedia
 
 /// A request that is to be answered.
 struct Answering: Sendable {
@@ -17,10 +18,10 @@ struct Answering: Sendable {
         case .success(let judged): wanted = judged
         case .failure(let refused): return refuse(refused.refusal)
         }
-        guard let play = core.play(wanted.token), (play.whole == nil) == (wanted.name != nil) else {
+        guard let play = core.play(wanted.token), (play.served.whole == nil) == (wanted.name != nil) else {
             return refuse(.unknownPlay)
         }
-        let media = MediaAnswer(play, wanted, self)
+        let media = MediaAnswer(play.served, wanted.name, on: exchange) { send($0, of: play, to: wanted.origin) }
         // The head alone is no play, and neither are no bytes.
         if media.hasBytes {
             let program: PeerProgram
@@ -30,14 +31,14 @@ struct Answering: Sendable {
             }
             if let refusal = play.admit(media, program) { return refuse(refusal, of: play) }
         } else if media.outcome != nil {
-            return send(media)
+            return send(media, of: play, to: wanted.origin)
         }
         exchange.whenOver { media.over() }
-        if !media.begin() { send(media) }
+        if !media.begin() { send(media, of: play, to: wanted.origin) }
     }
 
     /// The program at the other end.
-    private func program(for play: ServedPlay) -> Result<PeerProgram, RequestRules.Refused> {
+    private func program(for play: ProgramPlay) -> Result<PeerProgram, RequestRules.Refused> {
         var program = PeerProgram(process: nil, agent: exchange.head.value("user-agent") ?? "")
         guard let port = exchange.peer?.port, let peer = PeerSocket.find(port: port, server: core.port) else {
             return .success(program)
@@ -51,34 +52,17 @@ struct Answering: Sendable {
     // MARK: Answers
 
     /// Sends media or its head, or why there is none.
-    func send(_ answer: MediaAnswer) {
+    private func send(_ answer: MediaAnswer, of play: ProgramPlay, to origin: String?) {
         if let failure = answer.failure { return fail(failure) }
-        switch answer.outcome {
-        case .missing, nil: return refuse(.unknownPlay)
-        case .unsatisfiable(let count): return refuse(.range, of: answer.play, byteCount: count)
-        case .bytes(let part, let range, let isPart):
-            let count = Int64(range.count)
-            stream(
-                part, range, isPart: isPart, origin: answer.wanted.origin,
-                answer.hasBytes ? .source(answer, byteCount: count) : .head(byteCount: count))
-        }
-    }
-
-    private func stream(
-        _ part: ServedPart, _ range: Range<Int64>, isPart: Bool, origin: String?, _ body: HTTPAnswer.Body
-    ) {
-        var fields = [("Content-Type", part.mediaType), ("Accept-Ranges", "bytes")]
-        if isPart {
-            let last = range.upperBound - 1
-            fields.append(("Content-Range", "bytes \(range.lowerBound)-\(last)/\(part.byteCount)"))
-        }
+        if case .unsatisfiable(let count) = answer.outcome { return refuse(.range, of: play, byteCount: count) }
+        guard var head = answer.head else { return refuse(.unknownPlay) }
         if let origin {
-            fields += [
+            head.fields += [
                 ("Access-Control-Allow-Origin", origin), ("Vary", "Origin"),
                 ("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range"),
-            ]
+            ].map { HTTPField(name: $0.0, value: $0.1) }
         }
-        queue(HTTPAnswer(isPart ? 206 : 200, fields, body: body), isShared: origin != nil)
+        queue(head, isShared: origin != nil)
     }
 
     /// Refuses a request.
@@ -87,7 +71,7 @@ struct Answering: Sendable {
     ///   - refusal: why.
     ///   - play: whose application gets a report of it.
     ///   - byteCount: the length of what a range is outside of.
-    func refuse(_ refusal: LoopbackRefusal, of play: ServedPlay? = nil, byteCount: Int64 = 0) {
+    func refuse(_ refusal: LoopbackRefusal, of play: ProgramPlay? = nil, byteCount: Int64 = 0) {
         play?.refused(refusal)
         var fields: [(String, String)] = []
         if refusal == .method { fields.append(("Allow", "GET, HEAD")) }

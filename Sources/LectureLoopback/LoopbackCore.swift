@@ -2,11 +2,12 @@ import Glibc
 import LectureHTTP
 import LectureKit
 import LectureModel
+import LectureServedMedia
 
 /// The server: its plays, and the rules of its requests. The HTTP server keeps it until it has stopped.
 final class LoopbackCore: HTTPHandler {
     private struct State {
-        var plays: [ServedPlay] = []
+        var plays: [ProgramPlay] = []
         var isChecking = false
         var stopping: Task<Void, Never>?
     }
@@ -32,12 +33,12 @@ final class LoopbackCore: HTTPHandler {
 
     // MARK: Plays
 
-    func open(_ media: LoopbackMedia) async throws -> ServedPlay {
+    func open(_ media: LoopbackMedia) async throws -> ProgramPlay {
         let media = try await ServedMedia.open(media, manager, patience: options.patience)
-        let play: ServedPlay
+        let play: ProgramPlay
         do {
             try await media.checkRules()
-            play = ServedPlay(media, whole: try await media.beginning(), idleLimit: options.idleLimit)
+            play = ProgramPlay(media, whole: try await media.beginning(), idleLimit: options.idleLimit)
             try serve(play)
         } catch {
             try? await media.end()
@@ -47,18 +48,18 @@ final class LoopbackCore: HTTPHandler {
     }
 
     /// Serves the bytes of a play that its owner counts, to this process only.
-    func carry(_ play: Play) async throws -> ServedPlay {
+    func carry(_ play: Play) async throws -> ProgramPlay {
         let media = ServedMedia.transport(play)
         let own = PeerProgram(process: getpid(), agent: LoopbackServer.ownAgent)
-        let play = ServedPlay(media, whole: try await media.beginning(), idleLimit: nil, program: own)
+        let play = ProgramPlay(media, whole: try await media.beginning(), idleLimit: nil, program: own)
         try serve(play)
         return play
     }
 
-    private func serve(_ play: ServedPlay) throws(LectureError) {
+    private func serve(_ play: ProgramPlay) throws(LectureError) {
         let isServed = state.withLock { state in
             guard state.stopping == nil else { return false }
-            state.plays.removeAll(where: \.isOver)
+            state.plays.removeAll(where: \.served.isOver)
             state.plays.append(play)
             return true
         }
@@ -66,27 +67,27 @@ final class LoopbackCore: HTTPHandler {
     }
 
     /// The play with this token.
-    func play(_ token: String) -> ServedPlay? {
+    func play(_ token: String) -> ProgramPlay? {
         let plays = state.withLock(\.plays)
-        var found: ServedPlay?
+        var found: ProgramPlay?
         // Each is compared, so that the time does not depend on which one it is.
-        for play in plays where PlayToken.isSame(play.token, token) { found = play }
-        return found.flatMap { $0.isOver ? nil : $0 }
+        for play in plays where PlayToken.isSame(play.served.token, token) { found = play }
+        return found.flatMap { $0.served.isOver ? nil : $0 }
     }
 
     /// Checks the plays, unless the last check is under way.
     func tick() {
-        let plays: [ServedPlay] = state.withLock { state in
+        let plays: [ProgramPlay] = state.withLock { state in
             guard state.stopping == nil, !state.isChecking, !state.plays.isEmpty else { return [] }
             state.isChecking = true
             return state.plays
         }
         guard !plays.isEmpty else { return }
         Task {
-            for play in plays where !play.isOver { await play.check() }
+            for play in plays where !play.served.isOver { await play.served.check() }
             state.withLock { state in
                 state.isChecking = false
-                state.plays.removeAll(where: \.isOver)
+                state.plays.removeAll(where: \.served.isOver)
             }
         }
     }
@@ -104,7 +105,7 @@ final class LoopbackCore: HTTPHandler {
     }
 
     private func finish() async {
-        for play in state.withLock(\.plays) { await play.end(.closed) }
+        for play in state.withLock(\.plays) { await play.served.end(.closed) }
         await server.stop()
     }
 }

@@ -1,5 +1,6 @@
 public import LectureKit
 import LectureModel
+import LectureServedMedia
 
 /// What a loopback server serves.
 public enum LoopbackMedia: Sendable, Hashable {
@@ -118,25 +119,25 @@ public final class LoopbackPlay: Sendable {
     /// in no log and no file.
     public let url: String
     /// The lecture.
-    public var key: ContentKey { play.media.key }
+    public var key: ContentKey { play.served.media.key }
     /// What happens; for one reader. It ends with the play.
     public var events: AsyncStream<LoopbackEvent> { play.events }
-    private let play: ServedPlay
+    private let play: ProgramPlay
 
-    init(_ play: ServedPlay, port: UInt16) {
+    init(_ play: ProgramPlay, port: UInt16) {
         self.play = play
-        url = "http://127.0.0.1:\(port)/\(play.path)"
+        url = "http://127.0.0.1:\(port)/\(play.served.path)"
     }
 
     deinit {
-        Task { [play] in await play.end(.closed) }
+        Task { [play] in await play.served.end(.closed) }
     }
 
     /// Why no more bytes are sent; nil while they are, and after ``close()``.
-    package var failure: LectureError? { play.failure }
+    package var failure: LectureError? { play.served.failure }
 
     /// Ends the play: its URL works no longer, and no further byte is sent. Everything is stored when this returns.
-    public func close() async { await play.end(.closed) }
+    public func close() async { await play.served.end(.closed) }
 
     /// Waits for the end of the play.
     ///

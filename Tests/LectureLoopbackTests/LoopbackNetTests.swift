@@ -1,5 +1,6 @@
 import Foundation
 import LectureKit
+import LectureServedMedia
 import LectureTestSupport
 import Testing
 

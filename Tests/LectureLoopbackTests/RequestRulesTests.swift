@@ -1,5 +1,6 @@
 import LectureHTTP
 import LectureKit
+import LectureServedMedia
 import Testing
 
 @testable import LectureLoopback

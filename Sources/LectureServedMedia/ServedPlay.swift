@@ -1,33 +1,60 @@
 import LectureKit
-import LectureModel
+package import LectureModel
 
-/// A play that is served under its token: for one program, and until it ends.
-final class ServedPlay: Sendable {
+/// Why a play is over.
+package enum ServedEnding: Sendable, Hashable {
+    /// It was closed, its server was stopped, or nothing was read for too long.
+    case closed
+    /// It could not go on: the licence has ended, or the media cannot be read.
+    case failed(LectureError)
+}
+
+/// Something that happened in a play.
+package enum ServedEvent: Sendable, Hashable {
+    /// The first byte is sent, and the play is counted.
+    case started
+    /// Something could not be stored or looked up. The play continues and tries again.
+    case failure(LectureError)
+    /// The play is over; nothing follows.
+    case over
+}
+
+/// Why an answer is not admitted to a play.
+package enum ServedRefusal: Sendable, Hashable {
+    /// The play is over.
+    case over
+    /// Another reader has it.
+    case taken
+    /// Too much of it is read at once.
+    case tooMany
+}
+
+/// A play that is served under its token, until it ends.
+package final class ServedPlay: Sendable {
     private struct State {
         var answers: [ObjectIdentifier: MediaAnswer] = [:]
-        /// The program that has the play.
-        var program: PeerProgram?
         /// The play is being counted, or was.
         var counting: Task<Void, any Error>?
-        var end: Task<LoopbackEnding, Never>?
-        var waiting: [CheckedContinuation<LoopbackEnding, Never>] = []
+        var end: Task<ServedEnding, Never>?
+        var waiting: [CheckedContinuation<ServedEnding, Never>] = []
         /// Why it is over, or is about to be.
-        var reason: LoopbackEnding?
-        var ending: LoopbackEnding?
+        var reason: ServedEnding?
+        var ending: ServedEnding?
         var used: ContinuousClock.Instant
     }
 
-    /// How many answers to its program may be under way: players read an index beside the media.
-    static let mostAnswers = 8
+    /// How many answers to its player may be under way: players read an index beside the media.
+    package static let mostAnswers = 8
     /// The same of an adaptive lecture: several tracks, each with the segment after the one that is played.
-    static let mostAdaptiveAnswers = 24
+    package static let mostAdaptiveAnswers = 24
 
-    let token: String
-    let media: ServedMedia
+    /// The secret part of its URL.
+    package let token: String
+    /// What it reads.
+    package let media: ServedMedia
     /// The media; nil for an adaptive lecture, which has playlists and files.
-    let whole: ServedPart?
-    let events: AsyncStream<LoopbackEvent>
-    private let report: AsyncStream<LoopbackEvent>.Continuation
+    package let whole: ServedPart?
+    private let report: @Sendable (ServedEvent) -> Void
     private let idleLimit: Duration?
     private let state: Guarded<State>
 
@@ -36,44 +63,49 @@ final class ServedPlay: Sendable {
     /// - Parameters:
     ///   - media: the media.
     ///   - whole: all of it; nil for an adaptive lecture.
-    ///   - idleLimit: how long it may be left unread.
-    ///   - program: the only one that it is for; nil for the first one that reads it.
-    init(_ media: ServedMedia, whole: ServedPart?, idleLimit: Duration?, program: PeerProgram? = nil) {
-        (self.media, self.whole, self.idleLimit) = (media, whole, idleLimit)
+    ///   - idleLimit: how long it may be left unread; nil for ever.
+    ///   - report: called with what happens, on any thread; never blocking.
+    package init(
+        _ media: ServedMedia, whole: ServedPart?, idleLimit: Duration?,
+        report: @escaping @Sendable (ServedEvent) -> Void
+    ) {
+        (self.media, self.whole, self.idleLimit, self.report) = (media, whole, idleLimit, report)
         token = PlayToken.make()
-        (events, report) = AsyncStream.makeStream(of: LoopbackEvent.self, bufferingPolicy: .bufferingNewest(64))
-        state = Guarded(State(program: program, used: .now))
+        state = Guarded(State(used: .now))
     }
 
     /// Its path: that of the media, or of the playlist to begin with.
-    var path: String { media.playlistNames.first.map { "\(token)/\($0)" } ?? token }
+    package var path: String { media.playlistNames.first.map { "\(token)/\($0)" } ?? token }
 
     /// Whether nothing is served any more.
-    var isOver: Bool { state.withLock { $0.end != nil } }
+    package var isOver: Bool { state.withLock { $0.end != nil } }
+
+    /// When its last answer was over, or it was opened; nil while it is read.
+    package var leftAt: ContinuousClock.Instant? { state.withLock { $0.answers.isEmpty ? $0.used : nil } }
 
     /// Admits an answer.
     ///
     /// - Parameters:
     ///   - answer: the answer, which is to begin then.
-    ///   - program: who asks.
+    ///   - isTaken: whether another reader has the play. Called inside the lock of the play.
+    ///   - take: called there once nothing is against it.
     /// - Returns: nil, or why not.
-    func admit(_ answer: MediaAnswer, _ program: PeerProgram) -> LoopbackRefusal? {
+    package func admit(
+        _ answer: MediaAnswer, isTaken: () -> Bool = { false }, take: () -> Void = {}
+    ) -> ServedRefusal? {
         state.withLock { state in
-            guard state.end == nil else { return .unknownPlay }
-            if let first = state.program, !first.isSame(as: program), first.isRunning { return .otherProgram }
+            guard state.end == nil else { return .over }
+            if isTaken() { return .taken }
             let most = whole == nil ? Self.mostAdaptiveAnswers : Self.mostAnswers
             guard state.answers.count < most else { return .tooMany }
-            state.program = program
+            take()
             state.answers[ObjectIdentifier(answer)] = answer
             return nil
         }
     }
 
     /// Why no more bytes are sent; nil while they are, and after a play that was closed.
-    var failure: LectureError? { if case .failed(let error) = state.withLock(\.reason) { error } else { nil } }
-
-    /// The process that has the play.
-    var process: Int32? { state.withLock { $0.program?.process } }
+    package var failure: LectureError? { if case .failed(let error) = state.withLock(\.reason) { error } else { nil } }
 
     /// An answer is over.
     func leave(_ answer: MediaAnswer) {
@@ -96,7 +128,7 @@ final class ServedPlay: Sendable {
             let counting = Task { [media, report] in
                 try await media.read(part, range: place..<place + 1) { _ in }
                 try await media.start()
-                report.yield(.started)
+                report(.started)
             }
             state.counting = counting
             return counting
@@ -104,11 +136,8 @@ final class ServedPlay: Sendable {
         try await counting.value
     }
 
-    /// Reports a refusal to the application.
-    func refused(_ refusal: LoopbackRefusal) { report.yield(.refused(refusal)) }
-
     /// Ends the play when its licence has ended, or nothing has been read for too long. About once a second.
-    func check() async {
+    package func check() async {
         let isIdle = state.withLock { state in
             guard let idleLimit, state.answers.isEmpty else { return false }
             return state.used.duration(to: .now) > idleLimit
@@ -117,14 +146,14 @@ final class ServedPlay: Sendable {
         do {
             if let error = try await media.refusal() { await end(.failed(error)) }
         } catch {
-            report.yield(.failure(LectureError.known(error)))
+            report(.failure(LectureError.known(error)))
         }
     }
 
     /// Ends the play, and waits for that. Only the first ending counts.
     ///
     /// - Parameter ending: why.
-    func end(_ ending: LoopbackEnding) async {
+    package func end(_ ending: ServedEnding) async {
         let (end, answers) = state.withLock { state in
             if let end = state.end { return (end, [MediaAnswer]()) }
             let end = Task { await close(ending) }
@@ -140,11 +169,11 @@ final class ServedPlay: Sendable {
         _ = await end.value
     }
 
-    private func close(_ ending: LoopbackEnding) async -> LoopbackEnding {
+    private func close(_ ending: ServedEnding) async -> ServedEnding {
         // A play that is being counted is over after that.
         _ = try? await state.withLock(\.counting)?.value
-        do { try await media.end() } catch { report.yield(.failure(LectureError.known(error))) }
-        report.finish()
+        do { try await media.end() } catch { report(.failure(LectureError.known(error))) }
+        report(.over)
         let waiting = state.withLock { state in
             state.ending = ending
             defer { state.waiting = [] }
@@ -155,7 +184,9 @@ final class ServedPlay: Sendable {
     }
 
     /// Waits for the end.
-    func ending() async -> LoopbackEnding {
+    ///
+    /// - Returns: why it ended.
+    package func ending() async -> ServedEnding {
         await withCheckedContinuation { continuation in
             let ending = state.withLock { state in
                 if state.ending == nil { state.waiting.append(continuation) }

@@ -1,32 +1,39 @@
-import LectureKit
+package import LectureKit
+package import LectureModel
 
 /// What is served: a kept lecture under its licence, or a stream.
-enum ServedMedia: Sendable {
+package enum ServedMedia: Sendable {
+    /// A kept lecture, which is counted and ended here.
     case play(LectureManager, Play)
+    /// A stream that its server has permitted.
     case stream(LectureStream)
     /// A play that its owner counts and ends: only its bytes are served.
     case transport(Play)
 
-    /// Asks the licence, or the server of a stream. Nothing is counted.
-    static func open(
-        _ media: LoopbackMedia, _ manager: LectureManager, patience: Duration
+    /// Asks the licence of a lecture. Nothing is counted.
+    ///
+    /// - Parameters:
+    ///   - key: a complete lecture.
+    ///   - manager: the store.
+    ///   - patience: how long to wait for a licence server.
+    /// - Returns: the media. Where play time is limited, the bytes count: other players report no positions.
+    /// - Throws: as `preparePlay(_:patience:counting:)`.
+    package static func lecture(
+        _ key: ContentKey, _ manager: LectureManager, patience: Duration
     ) async throws -> Self {
-        switch media {
-        case .lecture(let key):
-            // Where play time is limited, the bytes count: other players report no positions.
-            .play(manager, try await manager.licences.preparePlay(key, patience: patience, counting: .reading))
-        case .stream(let url): .stream(try await manager.streams.open(url))
-        }
+        .play(manager, try await manager.licences.preparePlay(key, patience: patience, counting: .reading))
     }
 
-    var key: ContentKey {
+    /// The lecture.
+    package var key: ContentKey {
         switch self {
         case .play(_, let play), .transport(let play): play.key
         case .stream(let stream): stream.key
         }
     }
 
-    var byteCount: Int64 {
+    /// The length in bytes.
+    package var byteCount: Int64 {
         switch self {
         case .play(_, let play), .transport(let play): play.byteCount
         case .stream(let stream): stream.byteCount
@@ -34,7 +41,7 @@ enum ServedMedia: Sendable {
     }
 
     /// The names of an adaptive lecture's playlists, the one to begin with first; empty for one file of media.
-    var playlistNames: [String] {
+    package var playlistNames: [String] {
         switch self {
         case .play(_, let play), .transport(let play): play.playlistNames
         case .stream: []
@@ -74,8 +81,11 @@ enum ServedMedia: Sendable {
         }
     }
 
-    /// The media, once its first bytes could be read; nil for an adaptive lecture, whose playlist must be there.
-    func beginning() async throws -> ServedPart? {
+    /// The media, once its first bytes could be read.
+    ///
+    /// - Returns: nil for an adaptive lecture, whose playlist must be there.
+    /// - Throws: `LectureError`, `CancellationError`.
+    package func beginning() async throws -> ServedPart? {
         if let name = playlistNames.first {
             _ = try await part(name)
             return nil
@@ -96,7 +106,9 @@ enum ServedMedia: Sendable {
 
     /// Refuses a lecture whose gateway has rules that another player would not follow, or a watermark that it would
     /// not show. What only concerns resuming, and what is only offered, is no such rule.
-    func checkRules() async throws {
+    ///
+    /// - Throws: `LectureError` with `playerNotPermitted`; that of the store.
+    package func checkRules() async throws {
         let outline: ContentOutline
         switch self {
         case .play(let manager, let play): outline = try await manager.contents.outline(of: play.key)
@@ -115,7 +127,10 @@ enum ServedMedia: Sendable {
         }
     }
 
-    func end() async throws {
+    /// Ends it, and stores what was counted.
+    ///
+    /// - Throws: `LectureError` of the store.
+    package func end() async throws {
         switch self {
         case .play(_, let play): try await play.end()
         case .stream(let stream): await stream.end()

@@ -1,8 +1,8 @@
-import LectureKit
+package import LectureKit
 import LectureModel
 
 /// What a request of a play reads: the media, or one of an adaptive lecture's playlists and files.
-enum ServedPart: Sendable, Hashable {
+package enum ServedPart: Sendable, Hashable {
     /// The media, which has a type and a length.
     case media(type: String, byteCount: Int64)
     /// A playlist as it is now.
@@ -10,7 +10,8 @@ enum ServedPart: Sendable, Hashable {
     /// A segment, an initialisation section or a key.
     case file(StreamFile)
 
-    var byteCount: Int64 {
+    /// Its length in bytes.
+    package var byteCount: Int64 {
         switch self {
         case .media(_, let count): count
         case .playlist(let text): Int64(text.count)
@@ -19,9 +20,10 @@ enum ServedPart: Sendable, Hashable {
     }
 
     /// Whether the play is counted before a byte of it is sent. A playlist has no media.
-    var isCounted: Bool { if case .playlist = self { false } else { true } }
+    package var isCounted: Bool { if case .playlist = self { false } else { true } }
 
-    var mediaType: String {
+    /// Its media type.
+    package var mediaType: String {
         switch self {
         case .media(let type, _): type
         case .playlist: "application/vnd.apple.mpegurl"
@@ -33,7 +35,7 @@ enum ServedPart: Sendable, Hashable {
     ///
     /// - Parameter name: `12.ts`, for instance.
     /// - Returns: the type; `application/octet-stream` for a key, and for what is unknown.
-    static func type(ofFile name: String) -> String {
+    package static func type(ofFile name: String) -> String {
         switch name.split(separator: ".").last ?? "" {
         case "ts", "m2ts": "video/mp2t"
         case "mp4", "m4s", "m4v", "cmfv": "video/mp4"

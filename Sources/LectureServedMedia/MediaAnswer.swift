@@ -1,13 +1,13 @@
-import LectureHTTP
+package import LectureHTTP
 import LectureKit
-import LectureModel
+package import LectureModel
 
 /// A request that is answered with media: its bytes on their way from the play to the server's thread. What it is
 /// answered with is known at once, or looked up before its first bytes are read: see ``Outcome``.
 ///
 /// They are read in windows, each twice as long as the one before, from 64 KiB to 1 MiB. At most two are in memory: the
 /// one that is sent and the next. Without one the connection is suspended, so that the thread waits for none.
-final class MediaAnswer: HTTPBodySource {
+package final class MediaAnswer: HTTPBodySource {
     private struct State {
         /// Bytes that were read and not sent.
         var windows: [ArraySlice<UInt8>] = []
@@ -24,7 +24,7 @@ final class MediaAnswer: HTTPBodySource {
     }
 
     /// What a request is answered with.
-    enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// These bytes, or their head only.
         case bytes(ServedPart, Range<Int64>, isPart: Bool)
         /// The range begins after the last of so many bytes.
@@ -36,35 +36,48 @@ final class MediaAnswer: HTTPBodySource {
     private static let longest: Int64 = 1 << 20
     private static let mostWindows = 2
 
-    let play: ServedPlay
-    /// What is asked for.
-    let wanted: RequestRules.Wanted
-    private let answering: Answering
+    /// The play.
+    package let play: ServedPlay
+    /// The playlist or file of an adaptive lecture; nil for the media.
+    private let name: String?
+    private let exchange: HTTPExchange
+    private let isHead: Bool
+    private let send: @Sendable (MediaAnswer) -> Void
     private let state: Guarded<State>
 
     /// Creates an answer, which does nothing yet.
-    init(_ play: ServedPlay, _ wanted: RequestRules.Wanted, _ answering: Answering) {
-        (self.play, self.wanted, self.answering) = (play, wanted, answering)
+    ///
+    /// - Parameters:
+    ///   - play: the play.
+    ///   - name: the playlist or file of an adaptive lecture; nil for the media.
+    ///   - exchange: the request.
+    ///   - send: answers it, once it is known how: see ``outcome`` and ``failure``. Called at most once.
+    package init(
+        _ play: ServedPlay, _ name: String?, on exchange: HTTPExchange,
+        send: @escaping @Sendable (MediaAnswer) -> Void
+    ) {
+        (self.play, self.name, self.exchange, self.send) = (play, name, exchange, send)
+        isHead = exchange.head.method == "HEAD"
         state = Guarded(State())
         if let whole = play.whole { settle(on: whole) }
     }
 
     /// What it is answered with; nil while that is looked up.
-    var outcome: Outcome? { state.withLock(\.outcome) }
+    package var outcome: Outcome? { state.withLock(\.outcome) }
 
     /// Whether bytes of the media are sent, and not only a head. False while that is looked up for a head.
-    var hasBytes: Bool {
+    package var hasBytes: Bool {
         switch outcome {
-        case .bytes(_, let range, _): !wanted.isHead && !range.isEmpty
+        case .bytes(_, let range, _): !isHead && !range.isEmpty
         case .unsatisfiable, .missing: false
-        case nil: !wanted.isHead
+        case nil: !isHead
         }
     }
 
     private func settle(on part: ServedPart?) {
         let outcome: Outcome
         if let part {
-            switch WantedBytes(answering.exchange.head, byteCount: part.byteCount) {
+            switch WantedBytes(exchange.head, byteCount: part.byteCount) {
             case .whole: outcome = .bytes(part, 0..<part.byteCount, isPart: false)
             case .part(let range): outcome = .bytes(part, range, isPart: true)
             case .unsatisfiable: outcome = .unsatisfiable(byteCount: part.byteCount)
@@ -79,12 +92,28 @@ final class MediaAnswer: HTTPBodySource {
     }
 
     /// Why it cannot be answered; nil when there are bytes.
-    var failure: LectureError? { state.withLock(\.failure) }
+    package var failure: LectureError? { state.withLock(\.failure) }
 
-    /// Counts the play and reads the first bytes, and answers then. On the server's thread.
+    /// The head of the answer and its body, where there is media; nil for another outcome.
+    package var head: HTTPAnswer? {
+        guard case .bytes(let part, let range, let isPart) = outcome else { return nil }
+        var fields = [("Content-Type", part.mediaType), ("Accept-Ranges", "bytes")]
+        if isPart {
+            let last = range.upperBound - 1
+            fields.append(("Content-Range", "bytes \(range.lowerBound)-\(last)/\(part.byteCount)"))
+        }
+        let count = Int64(range.count)
+        var answer = HTTPAnswer(
+            isPart ? 206 : 200, fields,
+            body: hasBytes ? .source(self, byteCount: count) : .head(byteCount: count))
+        answer.isPatient = true
+        return answer
+    }
+
+    /// Counts the play and reads the first bytes, and answers then.
     ///
     /// - Returns: false when the play has ended meanwhile; then nothing is read.
-    func begin() -> Bool {
+    package func begin() -> Bool {
         state.withLock { state in
             guard state.failure == nil else { return false }
             state.reading = Task { await open() }
@@ -94,7 +123,7 @@ final class MediaAnswer: HTTPBodySource {
 
     private func open() async {
         do {
-            if outcome == nil { settle(on: try await play.media.part(wanted.name ?? "")) }
+            if outcome == nil { settle(on: try await play.media.part(name ?? "")) }
             guard case .bytes(let part, let range, _) = outcome, hasBytes else { return answer() }
             try await play.begin(part, at: range.lowerBound)
             state.withLock { request(&$0) }
@@ -110,14 +139,14 @@ final class MediaAnswer: HTTPBodySource {
             defer { state.isAnswered = true }
             return !state.isAnswered
         }
-        if isFirst { answering.send(self) }
+        if isFirst { send(self) }
     }
 
     /// Copies the next bytes. On the server's thread.
     ///
     /// - Parameter buffer: where they go.
     /// - Returns: what it did.
-    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> HTTPFill {
+    package func fill(_ buffer: UnsafeMutableRawBufferPointer) -> HTTPFill {
         state.withLock { state in
             guard state.failure == nil else { return .failed }
             guard let window = state.windows.first else {
@@ -171,13 +200,13 @@ final class MediaAnswer: HTTPBodySource {
             request(&state)
         }
         answer()
-        answering.exchange.resume()
+        exchange.resume()
     }
 
     /// Ends the answer: no further byte is sent.
     ///
     /// - Parameter error: why.
-    func fail(_ error: LectureError) {
+    package func fail(_ error: LectureError) {
         let isSending: Bool? = state.withLock { state in
             guard state.failure == nil else { return nil }
             state.failure = error
@@ -187,14 +216,14 @@ final class MediaAnswer: HTTPBodySource {
         }
         switch isSending {
         // What the system has not sent yet is little: the server's sockets have small buffers.
-        case true?: answering.exchange.disconnect()
+        case true?: exchange.disconnect()
         case false?: answer()
         case nil: break
         }
     }
 
     /// The server has ended the request.
-    func over() {
+    package func over() {
         state.withLock { state in
             state.windows = []
             if state.failure == nil { state.failure = LectureError(.cancelled) }
