@@ -195,6 +195,7 @@ let package = Package(
             name: "LectureServe",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureHTTP", "LectureCrypto", "LectureFiles",
+                "LectureServedMedia",
             ]),
         // The façade, and its other module name for applications.
         .target(
@@ -461,6 +462,13 @@ let package = Package(
             dependencies: [
                 "LectureLoopback", "LectureServedMedia", "LectureHTTP", "LectureKit", "LectureModel",
                 "LectureProgramSupport", "LectureTestSupport",
+            ]),
+        // Lectures of the server of a store: real clients, players and a browser.
+        .testTarget(
+            name: "ClassroomTests",
+            dependencies: [
+                "LectureServe", "LectureServedMedia", "LectureHTTP", "LectureKit", "LectureCrypto", "LectureFormats",
+                "LectureModel", "LectureProgramSupport", "LectureTestSupport",
             ]),
         // The control plane of live lectures: the machines as values, real servers, nginx and ffmpeg.
         .testTarget(

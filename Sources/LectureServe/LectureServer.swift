@@ -36,7 +36,9 @@ public final class LectureServer: Sendable {
         let access = try SiteAccess(
             try accessList(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
             now: { clock.now() })
-        let parts: [any SitePart] = []
+        let parts: [any SitePart] = [
+            Classroom(manager, access, options.classroom, SystemTime.clock)
+        ]
         var limits = HTTPServerOptions()
         (limits.address, limits.port) = (options.address, options.port)
         limits.mostConnections = options.mostConnections
@@ -55,8 +57,11 @@ public final class LectureServer: Sendable {
         (self.http, self.parts, self.url) = (http, parts, url)
     }
 
-    /// Ends all answers, and closes the port.
-    public func stop() async { await http.stop() }
+    /// Ends all answers and plays, and closes the port. What was watched is stored when this returns.
+    public func stop() async {
+        for part in parts { await part.stop() }
+        await http.stop()
+    }
 
     /// Reads the access file.
     private static func accessList(_ path: String) throws(LectureError) -> AccessList {

@@ -18,6 +18,9 @@ public struct ServeOptions: Sendable, Hashable {
     /// How many connections may be open; further ones wait.
     public var mostConnections: UInt32 = 1000
 
+    /// How lectures play in the classroom.
+    public var classroom = ClassroomOptions()
+
     /// Files in PEM.
     public struct TLSFiles: Sendable, Hashable {
         /// The certificate, with those that lead to its root.

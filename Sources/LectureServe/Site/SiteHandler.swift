@@ -44,6 +44,9 @@ final class SiteHandler: HTTPHandler {
         }
     }
 
+    /// A second has gone by.
+    func tick() { for part in parts { part.tick() } }
+
     private static func methods(_ routes: [String: SiteRoute]) -> String {
         (routes.keys.sorted() + (routes["GET"] == nil ? [] : ["HEAD"])).joined(separator: ", ")
     }
@@ -77,11 +80,18 @@ final class SiteHandler: HTTPHandler {
     /// Somebody has to sign in first.
     private func refuse(_ route: SiteRoute, _ exchange: HTTPExchange) {
         guard route.isPage, exchange.head.method == "GET", exchange.head.value("authorization") == nil else {
-            let challenge = ("WWW-Authenticate", "Bearer realm=\"LectureKit\"")
-            return send(SiteRefusal.notSignedIn.answer([challenge]), on: exchange)
+            return send(SiteRefusal.notSignedIn.answer(Self.challenges(exchange.head)), on: exchange)
         }
         let next = FormFields.text([("next", exchange.head.path)])
         send(HTTPAnswer(303, [("Location", "/sign-in?\(next)")]), on: exchange)
+    }
+
+    /// How to prove who one is. Players send the name and the token of their URL only once they are asked for them
+    /// (`Basic`); a browser would ask for a password instead, and gets a session by the sign-in page.
+    private static func challenges(_ head: HTTPRequestHead) -> [(String, String)] {
+        let bearer = ("WWW-Authenticate", "Bearer realm=\"LectureKit\"")
+        guard head.value("sec-fetch-mode") == nil else { return [bearer] }
+        return [bearer, ("WWW-Authenticate", "Basic realm=\"LectureKit\", charset=\"UTF-8\"")]
     }
 
     /// Sends an answer with the fields that all of them have.

@@ -63,4 +63,15 @@ package protocol SitePart: Sendable {
     /// - Returns: the routes by method (`GET`, `POST`, `DELETE`, …); nil for a path of another part. HEAD is answered by
     ///   the route of GET. Every other method than GET changes something, and needs proof that the sender means it.
     func routes(_ path: [String]) -> [String: SiteRoute]?
+    /// A second has gone by. On a thread of the server's; never blocking.
+    func tick()
+    /// The server stops: what the part has opened is ended and stored.
+    func stop() async
+}
+
+extension SitePart {
+    /// Nothing.
+    package func tick() {}
+    /// Nothing.
+    package func stop() async {}
 }

@@ -1,0 +1,129 @@
+import LectureFiles
+import LectureHTTP
+import LectureKit
+import LectureModel
+import LectureServedMedia
+
+/// What the classroom shows of the store.
+extension Classroom {
+    /// Lectures on one page.
+    static let pageLength = 50
+
+    /// The list: of all complete lectures by title, or of a course; for a person with a link, their lecture.
+    func list(_ request: SiteRequest) async throws -> HTTPAnswer {
+        guard let person = request.person else { throw SiteRefusal.notSignedIn }
+        if let only = person.lecture {
+            let found = try await manager.contents.details(of: ContentKey(only))
+            return ClassroomPage.list(found.map { [$0] } ?? [], course: nil, previous: nil, next: nil)
+        }
+        let course = request.head.parameter("course").flatMap { $0.isEmpty ? nil : $0 }
+        let number = max(1, min(1_000_000, request.head.parameter("page").flatMap(Int.init) ?? 1))
+        var filter = ContentFilter()
+        (filter.states, filter.course) = ([.completed], course)
+        // One more than is shown, to know whether there is a next page.
+        let lectures = try await manager.contents.details(
+            filter, sort: .title,
+            page: ContentPage(offset: (number - 1) * Self.pageLength, limit: Self.pageLength + 1))
+        func query(_ page: Int) -> String {
+            FormFields.text((course.map { [("course", $0)] } ?? []) + [("page", "\(page)")])
+        }
+        return ClassroomPage.list(
+            Array(lectures.prefix(Self.pageLength)), course: course, previous: number > 1 ? query(number - 1) : nil,
+            next: lectures.count > Self.pageLength ? query(number + 1) : nil)
+    }
+
+    /// The page of one lecture. Nothing is played, and nothing counted, before its viewer says so.
+    func watch(_ segment: String, _ request: SiteRequest) async throws -> HTTPAnswer {
+        let (key, person) = try permitted(segment, request)
+        guard let details = try await manager.contents.details(of: key), details.content.state == .completed else {
+            throw ClassroomRefusal.unknownLecture
+        }
+        let kept = try await manager.contents.subtitles(of: key)
+        let media = try request.head.parameter("play").map { try plays.find($0, of: person).path }
+        let at = request.head.parameter("at").flatMap(Int64.init) ?? details.resumePoint.milliseconds / 1000
+        return ClassroomPage.watch(
+            ClassroomPage.Watched(
+                details: details, outline: try await manager.contents.outline(of: key),
+                subtitles: kept.enumerated().filter { WebSubtitles.isKnown($0.element.bytes) }.map { ($0, $1) },
+                media: media, at: max(0, min(at, Int64(ViewingReport.longest))),
+                formToken: request.formToken ?? ""))
+    }
+
+    /// Subtitles as WebVTT.
+    func subtitle(_ segment: String, _ number: Int?, _ request: SiteRequest) async throws -> HTTPAnswer {
+        let (key, _) = try permitted(segment, request)
+        let kept = try await manager.contents.subtitles(of: key)
+        guard let number, kept.indices.contains(number), let text = WebSubtitles.text(kept[number].bytes) else {
+            throw ClassroomRefusal.unknownLecture
+        }
+        return HTTPAnswer(200, [("Content-Type", "text/vtt; charset=utf-8")], body: .bytes(text))
+    }
+
+    /// The still picture.
+    func poster(_ segment: String, _ request: SiteRequest) async throws -> HTTPAnswer {
+        let (key, _) = try permitted(segment, request)
+        guard let path = try await manager.contents.details(of: key)?.snapshotPath else {
+            throw ClassroomRefusal.unknownLecture
+        }
+        let bytes = try SecretFile.open(path, limit: 8 << 20, .open).bytes()
+        guard let type = PictureKind.type(of: bytes) else { throw ClassroomRefusal.unknownLecture }
+        return HTTPAnswer(200, [("Content-Type", type)], body: .bytes(bytes))
+    }
+}
+
+/// The media type of a picture, from its first bytes.
+enum PictureKind {
+    /// Recognises a picture.
+    ///
+    /// - Parameter bytes: the first bytes.
+    /// - Returns: nil for what no browser shows.
+    static func type(of bytes: [UInt8]) -> String? {
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return "image/png" }
+        if bytes.starts(with: "GIF8".utf8) { return "image/gif" }
+        let isWebP = bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
+        return isWebP ? "image/webp" : nil
+    }
+}
+
+/// Subtitles for browsers, which read WebVTT only.
+enum WebSubtitles {
+    /// Whether subtitles can be shown: WebVTT and SubRip, in UTF-8.
+    ///
+    /// - Parameter bytes: of the file.
+    /// - Returns: whether ``text(_:)`` has an answer.
+    static func isKnown(_ bytes: [UInt8]) -> Bool { text(bytes) != nil }
+
+    /// Subtitles as WebVTT. SubRip differs by its head, and by the comma in its times.
+    ///
+    /// - Parameter bytes: of the file.
+    /// - Returns: nil for another form, and for another character set than UTF-8.
+    static func text(_ bytes: [UInt8]) -> [UInt8]? {
+        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
+        if bytes.starts(with: "WEBVTT".utf8) { return bytes }
+        let arrow = Array("-->".utf8)
+        var (result, hasTimes) = (Array("WEBVTT\n\n".utf8), false)
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            let words = line.split(separator: UInt8(ascii: " "))
+            if words.count >= 3, words[1].elementsEqual(arrow), isTime(words[0]), isTime(words[2]) {
+                hasTimes = true
+                result += line.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+            } else {
+                result += line
+            }
+            result.append(UInt8(ascii: "\n"))
+        }
+        return hasTimes ? result : nil
+    }
+
+    /// `00:01:02,500`.
+    private static func isTime(_ word: ArraySlice<UInt8>) -> Bool {
+        let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        let isDigits = word.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ",")
+        }
+        return parts.count == 3 && isDigits && parts[2].split(separator: UInt8(ascii: ",")).count == 2
+    }
+}
