@@ -200,7 +200,7 @@ let package = Package(
             name: "LectureCommand",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureDaemon", "LectureDoctor", "LecturePlayer",
-                "LectureLoopback", "LectureUpkeep", "LectureBundle",
+                "LectureLoopback", "LectureUpkeep", "LectureBundle", "LectureServe",
             ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         // The command of live lectures, above the façade and its ports; the program brings the media.

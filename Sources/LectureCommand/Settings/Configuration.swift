@@ -48,6 +48,8 @@ package struct Configuration: Sendable, Equatable {
     package let courses: Setting<[String]>
     /// How long before its end the daemon renews a licence.
     package let renewWithin: Setting<Duration>
+    /// Where a server of the store listens.
+    package let serve: ServeSettings
     /// The full names of the settings that the file has.
     let named: Set<String>
     /// Warnings about members of the file that this version does not know.
@@ -99,6 +101,7 @@ package struct Configuration: Sendable, Equatable {
         webhooks = settings.webhooks
         courses = Self.courses(command, environment, settings)
         renewWithin = source.pick("renew-within", Quantity.duration, settings.renewWithin, .seconds(3 * 86_400))
+        serve = ServeSettings(source, settings.serve, defaultAccess: Self.accessFile(file.value, environment))
         (named, warnings) = (settings.named, settings.warnings)
     }
 
@@ -127,7 +130,7 @@ package struct Configuration: Sendable, Equatable {
             ("drm.strict", "\(rights.value.isStrict)", origin("drm.strict")),
             ("drm.unverified", "\(rights.value.permitsUnverified)", origin("drm.unverified")),
         ] + pace.descriptions + credentials.descriptions + statisticsDescriptions + webhookDescriptions
-            + daemonDescriptions
+            + daemonDescriptions + serveDescriptions
     }
 
     /// Where a setting of a section came from that no option or variable sets.
@@ -206,7 +209,7 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// A base directory; one that is not absolute is ignored, as the XDG Base Directory Specification requires.
-    private static func directory(_ name: String, below: String, _ environment: [String: String]) -> String? {
+    static func directory(_ name: String, below: String, _ environment: [String: String]) -> String? {
         if let path = environment[name], path.hasPrefix("/") { return path }
         return environment["HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/\(below)" : nil }
     }
