@@ -47,6 +47,9 @@ final class RawPeer: Sendable {
         }
     }
 
+    /// Sends nothing more.
+    func endSending() { shutdown(number, Int32(SHUT_WR)) }
+
     /// Ends the connection.
     func end() { shutdown(number, Int32(SHUT_RDWR)) }
 }
