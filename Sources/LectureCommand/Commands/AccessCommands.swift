@@ -1,4 +1,5 @@
 import LectureModel
+import LectureRecords
 import LectureServe
 
 /// `lecturectl access`.

@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// What commands that use a store share: settings, output and the manager.
 struct CommandSession: Sendable {

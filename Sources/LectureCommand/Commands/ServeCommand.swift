@@ -2,6 +2,7 @@ import Glibc
 import LectureDaemon
 import LectureKit
 import LectureModel
+import LectureRecords
 import LectureServe
 
 /// `lecturectl serve`.

@@ -1,4 +1,5 @@
 import LectureFormats
+package import LectureRecords
 package import LectureServe
 
 /// The lines about the server of a store. See ``JSONLine``.

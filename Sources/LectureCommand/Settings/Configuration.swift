@@ -1,5 +1,6 @@
 package import LectureKit
 package import LectureModel
+import LectureRecords
 package import LectureUpkeep
 
 /// The settings of one run. Options override the environment, which overrides the configuration file and the defaults.
@@ -148,12 +149,7 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// A URL without its user and password.
-    static func withoutCredentials(_ url: String) -> String {
-        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
-        return "\(url[..<start])…\(url[at...])"
-    }
+    static func withoutCredentials(_ url: String) -> String { URLText.withoutCredentials(url) }
 
     /// The rules of a file.
     static func rules(_ settings: ConfigurationFile, _ file: String?) throws(LectureError) -> [RetentionRule] {
