@@ -190,6 +190,8 @@ let package = Package(
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureArchive", "LectureCrypto", "LectureFiles",
             ]),
+        // The lines of `--json` about what is in a store: the command's, and the server's.
+        .target(name: "LectureRecords", dependencies: ["LectureFormats", "LectureModel", "LectureKit"]),
         // A store on the network: its page, its lectures in classrooms, other branch servers, and a JSON API.
         .target(
             name: "LectureServe",
@@ -205,7 +207,7 @@ let package = Package(
             name: "LectureCommand",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureDaemon", "LectureDoctor", "LecturePlayer",
-                "LectureLoopback", "LectureUpkeep", "LectureBundle",
+                "LectureLoopback", "LectureUpkeep", "LectureBundle", "LectureRecords", "LectureServe",
             ]),
         .executableTarget(name: "lecturectl", dependencies: ["LectureCommand"]),
         // The command of live lectures, above the façade and its ports; the program brings the media.
@@ -255,7 +257,8 @@ let package = Package(
             dependencies: [
                 "LectureAdaptive", "LectureArchive", "LectureBundle",
                 "LectureCommand", "LectureCrypto", "LectureDownload", "LectureFiles", "LectureKit",
-                "LectureLicence", "LectureFormats", "LectureModel", "LectureStore", "LectureTransport", "LectureXML",
+                "LectureLicence", "LectureFormats", "LectureModel", "LectureRecords", "LectureStore",
+                "LectureTransport", "LectureXML",
             ],
             path: "Tests/LectureFuzzing"),
         // A world with virtual time, in which the real engine and the real store run scenarios generated from a seed.
@@ -370,7 +373,8 @@ let package = Package(
             dependencies: [
                 "LectureBundle",
                 "LectureCommand", "LectureCrypto", "LectureDaemon", "LectureDoctor", "LectureKit", "LectureFormats",
-                "LectureModel", "LecturePlayer", "LectureProgramSupport", "LectureTestSupport", "LectureUpkeep",
+                "LectureModel", "LecturePlayer", "LectureProgramSupport", "LectureRecords", "LectureTestSupport",
+                "LectureUpkeep",
             ],
             exclude: ["Golden"]),
         // Black-box tests: the built program, real servers, real disks, and failures of all kinds.

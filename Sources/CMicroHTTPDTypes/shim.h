@@ -27,17 +27,32 @@ struct cmhdt_callbacks {
     MHD_NotifyConnectionCallback _Nonnull connection;
 };
 
+/// What TLS needs, in PEM, with a NUL at the end; used while the daemon starts, and not after that.
+struct cmhdt_identity {
+    const char *_Nonnull certificate;
+    const char *_Nonnull key;
+};
+
 /// `MHD_start_daemon` is variadic. Starts a daemon with one thread on a socket that listens, and takes the socket over.
-/// NULL when it could not start.
+/// With an identity it speaks TLS 1.2 and 1.3 (RFC 9325, section 3.1). NULL when it could not start.
 static inline struct MHD_Daemon *_Nullable cmhdt_start(cmhdt_variadic _Nonnull start, int socket,
                                                        unsigned int connections, unsigned int timeout,
-                                                       const struct cmhdt_callbacks *_Nonnull calls) {
+                                                       const struct cmhdt_callbacks *_Nonnull calls,
+                                                       const struct cmhdt_identity *_Nullable identity) {
     unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_ALLOW_SUSPEND_RESUME;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, identity ? (void *)identity->key : NULL},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, identity ? (void *)identity->certificate : NULL},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (identity) flags |= MHD_USE_TLS;
     return ((__typeof__(&MHD_start_daemon))start)(
         flags, 0, NULL, NULL, calls->handler, calls->context, MHD_OPTION_LISTEN_SOCKET, socket,
         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32768,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout, MHD_OPTION_NOTIFY_COMPLETED, calls->completed, calls->context,
-        MHD_OPTION_NOTIFY_CONNECTION, calls->connection, calls->context, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, calls->connection, calls->context,
+        MHD_OPTION_ARRAY, identity ? secure : secure + 3, MHD_OPTION_END);
 }
 
 /// `MHD_get_connection_info` is variadic. The socket of a connection; -1 when unknown.

@@ -1,4 +1,5 @@
 import LectureModel
+import LectureRecords
 
 /// Runs one command line, from its words to its exit status.
 package struct CommandRunner: Sendable {

@@ -34,6 +34,23 @@ package struct HTTPServerOptions: Sendable, Hashable {
     package var requestSeconds: Int64?
     /// How long a body may be; a longer one is answered with 413. Nil to drop bodies unread.
     package var bodyLimit: Int?
+    /// What the server proves itself with, for TLS 1.2 and 1.3; nil for HTTP without TLS.
+    package var tls: TLSIdentity?
+
+    /// A certificate and its key, as in their files.
+    package struct TLSIdentity: Sendable, Hashable {
+        /// The certificate in PEM, followed by those that lead to its root.
+        package let certificate: [UInt8]
+        /// Its private key in PEM.
+        package let key: [UInt8]
+
+        /// Creates a value.
+        ///
+        /// - Parameters:
+        ///   - certificate: the certificate in PEM, followed by those that lead to its root.
+        ///   - key: its private key in PEM.
+        package init(certificate: [UInt8], key: [UInt8]) { (self.certificate, self.key) = (certificate, key) }
+    }
 
     /// Creates the default options.
     package init() {}
@@ -62,7 +79,7 @@ package final class HTTPServer: Sendable {
     /// Serves; called once.
     ///
     /// - Parameter handler: answers; kept until the server has stopped.
-    /// - Throws: `LectureError` with `loopbackFailed`.
+    /// - Throws: `LectureError` with `loopbackFailed`, also when the certificate and the key cannot be used.
     package func serve(by handler: any HTTPHandler) throws(LectureError) { try core.serve(by: handler) }
 
     deinit {
@@ -119,15 +136,36 @@ final class HTTPServerCore: Sendable {
             return state.socket
         }
         guard let socket,
-            let daemon = unsafe cmhdt_start(
-                library.start, socket, options.mostConnections, options.idleSeconds, &calls)
+            let daemon = unsafe start(socket, &calls)
         else {
             unsafe Unmanaged<HTTPServerCore>.fromOpaque(context).release()
             if let socket { close(socket) }
-            throw LectureError(.loopbackFailed, cause: "libmicrohttpd cannot start")
+            let cause = options.tls == nil ? "" : "; the certificate and the key must be PEM, and belong together"
+            throw LectureError(.loopbackFailed, cause: "libmicrohttpd cannot start\(cause)")
         }
         state.withLock { unsafe $0.daemon = daemon }
         beat()
+    }
+
+    /// Starts the library's thread. It reads the certificate and the key before this returns, and keeps neither text.
+    private func start(_ socket: Int32, _ calls: inout cmhdt_callbacks) -> OpaquePointer? {
+        guard let tls = options.tls else {
+            return unsafe cmhdt_start(
+                library.start, socket, options.mostConnections, options.idleSeconds, &calls, nil)
+        }
+        return unsafe (tls.certificate + [0]).withUnsafeBufferPointer { certificate in
+            unsafe (tls.key + [0]).withUnsafeBufferPointer { key in
+                // Sound: text in C is bytes, and both arrays end with NUL.
+                guard let certificate = unsafe UnsafeRawPointer(certificate.baseAddress),
+                    let key = unsafe UnsafeRawPointer(key.baseAddress)
+                else { return nil }
+                var identity = unsafe cmhdt_identity(
+                    certificate: certificate.assumingMemoryBound(to: CChar.self),
+                    key: key.assumingMemoryBound(to: CChar.self))
+                return unsafe cmhdt_start(
+                    library.start, socket, options.mostConnections, options.idleSeconds, &calls, &identity)
+            }
+        }
     }
 
     // MARK: Requests

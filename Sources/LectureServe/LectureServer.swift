@@ -20,6 +20,8 @@ public final class LectureServer: Sendable {
     public var port: UInt16 { http.port }
     private let http: HTTPServer
     private let parts: [any SitePart]
+    private let access: SiteAccess
+    private let accessFile: String
 
     /// Starts a server.
     ///
@@ -34,28 +36,43 @@ public final class LectureServer: Sendable {
     ) async throws(LectureError) -> LectureServer {
         let clock = SystemTime.clock
         let access = try SiteAccess(
-            try accessList(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
+            try AccessFile.list(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
             now: { clock.now() })
         let parts: [any SitePart] = [
-            Classroom(manager, access, options.classroom, SystemTime.clock)
+            HealthPart(manager, version: options.version),
+            Classroom(manager, access, options.classroom, clock),
         ]
         var limits = HTTPServerOptions()
         (limits.address, limits.port) = (options.address, options.port)
         limits.mostConnections = options.mostConnections
         limits.requestSeconds = 20
         limits.bodyLimit = 1 << 20
+        limits.tls = try options.tls.map(identity)
         let http = try HTTPServer(limits)
         var rules = SiteRules(port: http.port)
         rules.isSecure = options.tls != nil
         rules.names = Set(options.names.map { $0.lowercased() })
         rules.isBehindProxy = options.isBehindProxy
-        try http.serve(by: SiteHandler(rules, access, parts))
-        return LectureServer(http, parts, url: "http\(rules.isSecure ? "s" : "")://\(options.address):\(http.port)")
+        do throws(LectureError) { try http.serve(by: SiteHandler(rules, access, parts)) } catch {
+            guard let files = options.tls else { throw error }
+            throw LectureError(.configuration, detail: "\(files.certificate), \(files.key)", cause: error.cause)
+        }
+        let url = "http\(rules.isSecure ? "s" : "")://\(options.address):\(http.port)"
+        return LectureServer(http, parts, access, options.accessFile, url: url)
     }
 
-    private init(_ http: HTTPServer, _ parts: [any SitePart], url: String) {
-        (self.http, self.parts, self.url) = (http, parts, url)
+    private init(
+        _ http: HTTPServer, _ parts: [any SitePart], _ access: SiteAccess, _ accessFile: String, url: String
+    ) {
+        (self.http, self.parts, self.access, self.accessFile, self.url) = (http, parts, access, accessFile, url)
     }
+
+    /// Reads the access file again. One that cannot be used changes nothing.
+    ///
+    /// - Returns: whether it is another list: it counts for all requests from now on, and sessions of tokens that it
+    ///   does not have are over.
+    /// - Throws: `LectureError` with `readFile`, `secretReadable` or `configuration`.
+    public func reloadAccess() throws(LectureError) -> Bool { access.replace(try AccessFile.list(accessFile)) }
 
     /// Ends all answers and plays, and closes the port. What was watched is stored when this returns.
     public func stop() async {
@@ -63,18 +80,16 @@ public final class LectureServer: Sendable {
         await http.stop()
     }
 
-    /// Reads the access file.
-    private static func accessList(_ path: String) throws(LectureError) -> AccessList {
-        let bytes = try SecretFile.open(path, limit: 1 << 20).bytes()
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw LectureError(.configuration, detail: path, cause: "it must have text in UTF-8")
-        }
-        return try AccessList(text)
+    /// Reads the certificate and its key.
+    private static func identity(_ files: ServeOptions.TLSFiles) throws(LectureError) -> HTTPServerOptions.TLSIdentity {
+        let certificate = try SecretFile.open(files.certificate, limit: 1 << 20, .open).bytes()
+        let key = try SecretFile.open(files.key, limit: 1 << 16).bytes()
+        return HTTPServerOptions.TLSIdentity(certificate: certificate, key: key)
     }
 
     /// Reads the key that signs, and makes it when it is missing.
     private static func key(_ path: String) throws(LectureError) -> SecretBytes {
-        if unsafe access(path, F_OK) != 0, errno == ENOENT {
+        if unsafe Glibc.access(path, F_OK) != 0, errno == ENOENT {
             let text = Array(Base64URL.text(try SecureRandom.bytes(keyLength)).utf8)
             let failure: LectureError? = unsafe text.withUnsafeBytes { bytes in
                 do throws(LectureError) {

@@ -17,6 +17,8 @@ public struct ServeOptions: Sendable, Hashable {
     public var keyFile: String
     /// How many connections may be open; further ones wait.
     public var mostConnections: UInt32 = 1000
+    /// The version of the program, for its figures.
+    public var version = ""
 
     /// How lectures play in the classroom.
     public var classroom = ClassroomOptions()

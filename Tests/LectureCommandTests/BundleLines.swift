@@ -1,6 +1,7 @@
 import LectureBundle
 import LectureCommand
 import LectureModel
+import LectureRecords
 
 /// The lines of `bundle`, with all members and with few.
 enum BundleLines {

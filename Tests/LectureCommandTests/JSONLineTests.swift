@@ -6,6 +6,7 @@ import LectureKit
 import LectureModel
 import LecturePlayer
 import LectureProgramSupport
+import LectureRecords
 import Testing
 
 @Suite struct JSONLineTests {
@@ -205,6 +206,8 @@ import Testing
             "record-why", "event-verified", "event-rebuilt", "event-lms", "record-lms", "record-lms_summary",
             // BookmarkTests.
             "record-bookmark", "event-bookmark_sync",
+            // ServeCommandNetTests, whose lines the program prints.
+            "event-serving", "event-access_added", "record-access",
             // The body of a request: WebhookProgramTests.
             "webhook",
         ]

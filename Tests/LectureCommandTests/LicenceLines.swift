@@ -1,6 +1,7 @@
 import LectureCommand
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// Lines about licences, each with the name of its schema; full and minimal ones.
 enum LicenceLines {

@@ -1,5 +1,6 @@
 import LectureCommand
 import LectureModel
+import LectureRecords
 
 /// Every kind of line about sending reports, with all members and with few.
 enum ReportLines {

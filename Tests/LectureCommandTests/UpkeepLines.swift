@@ -1,6 +1,7 @@
 import LectureCommand
 import LectureKit
 import LectureModel
+import LectureRecords
 import LectureUpkeep
 
 /// The lines of `prune` and `plan`, with all members and with few.

@@ -3,6 +3,7 @@ import LectureDoctor
 import LectureKit
 import LectureModel
 import LectureProgramSupport
+import LectureRecords
 import LectureUpkeep
 import Testing
 

@@ -1,6 +1,7 @@
 import LectureCommand
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// The lines of `webhooks`, with all members and with few.
 enum WebhookLines {

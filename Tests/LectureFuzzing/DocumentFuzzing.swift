@@ -2,6 +2,7 @@ import LectureCommand
 import LectureDownload
 import LectureFormats
 import LectureModel
+import LectureRecords
 
 /// JSON, and the gateway's response read from it.
 extension FuzzTarget {

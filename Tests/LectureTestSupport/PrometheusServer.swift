@@ -17,26 +17,32 @@ package final class PrometheusServer: Sendable {
     /// - Parameters:
     ///   - pages: what is scraped: the name of a job, and its page, such as `127.0.0.1:80/metrics`.
     ///   - rules: a file with rules, which are evaluated as often as pages are scraped.
+    ///   - tokenFile: a file with a token that is sent to the pages; nil for none.
     /// - Returns: once it answers.
     /// - Throws: ``ChildProcess/Failure`` when it does not start.
-    package static func start(scraping pages: [String: String], rules: String) async throws -> PrometheusServer {
+    package static func start(scraping pages: [String: String], rules: String, tokenFile: String? = nil) async throws
+        -> PrometheusServer
+    {
         var last: any Error = ChildProcess.Failure(description: "Prometheus was never started")
         // Between reserving a free port and listening on it another program may take it.
         for _ in 0..<3 {
-            do { return try await attempt(pages, rules) } catch { last = error }
+            do { return try await attempt(pages, rules, tokenFile) } catch { last = error }
         }
         throw last
     }
 
-    private static func attempt(_ pages: [String: String], _ rules: String) async throws -> PrometheusServer {
+    private static func attempt(_ pages: [String: String], _ rules: String, _ tokenFile: String?) async throws
+        -> PrometheusServer
+    {
         let directory = try TemporaryDirectory()
         let port = try Places.freePort()
         let jobs = pages.map { job, page in
             let slash = page.firstIndex(of: "/") ?? page.endIndex
+            let token = tokenFile.map { "\n    authorization: {credentials_file: \"\($0)\"}" } ?? ""
             return """
                   - job_name: \(job)
                     metrics_path: \(page[slash...])
-                    static_configs: [{targets: ["\(page[..<slash])"]}]
+                    static_configs: [{targets: ["\(page[..<slash])"]}]\(token)
                 """
         }
         let file = try directory.write(

@@ -44,9 +44,12 @@ package enum CommandTable {
             ExampleSpec("lecturectl list", "show what is in the store"),
         ],
         subcommands: [
-            precache, daemon, plan, list, show, status, metrics, doctor, why, path, cat, play, export, bookmark, pause,
+            precache, daemon, serve, access, plan, list, show, status, metrics, doctor, why, path, cat, play, export,
         ]
-            + [resume, cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, webhooks, bundle, device]
+            + [
+                bookmark, pause, resume, cancel, reorder, remove, pin, unpin, prune, verify, licence, lms, webhooks,
+                bundle, device,
+            ]
             + [store, config, completion, help, version])
 
     static let store = CommandSpec(

@@ -1,6 +1,7 @@
 import LectureBundle
 import LectureKit
 package import LectureModel
+import LectureRecords
 
 /// `lecturectl bundle list|verify|import`.
 enum BundleCommands {

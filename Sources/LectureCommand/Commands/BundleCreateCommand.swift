@@ -1,6 +1,7 @@
 import LectureBundle
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl bundle create`.
 enum BundleCreateCommand {

@@ -4,6 +4,10 @@ package enum CommandActions {
     package static let all: [String: CommandRunner.Action] = [
         "precache": PrecacheCommand.run,
         "daemon": DaemonCommand.run,
+        "serve": ServeCommand.run,
+        "access add": AccessCommands.add,
+        "access list": AccessCommands.list,
+        "access remove": AccessCommands.remove,
         "list": ListCommand.run,
         "show": QueryCommands.show,
         "status": StatusCommand.run,

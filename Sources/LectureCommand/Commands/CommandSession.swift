@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// What commands that use a store share: settings, output and the manager.
 struct CommandSession: Sendable {
@@ -107,7 +108,7 @@ struct CommandSession: Sendable {
         settings.programName = "\(CommandTable.programName) \(command.path.joined(separator: " "))"
         if logsRequests { settings.observer = LogObserver(context: context) }
         // Commands that end send reports only when they are asked to.
-        settings.isLongRunning = command.path == ["daemon"]
+        settings.isLongRunning = [["daemon"], ["serve"]].contains(command.path)
         settings.statistics.delivery = settings.isLongRunning ? .automatic : .onDemand
         return settings
     }

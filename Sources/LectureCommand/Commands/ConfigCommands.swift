@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl config show|check`.
 enum ConfigCommands {

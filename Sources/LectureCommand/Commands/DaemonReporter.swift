@@ -1,6 +1,7 @@
 import LectureDaemon
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// What a daemon says: messages, the lines of `--json`, and its state to the service manager.
 struct DaemonReporter {

@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl device show|export|import`.
 enum DeviceCommands {

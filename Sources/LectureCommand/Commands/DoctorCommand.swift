@@ -1,6 +1,7 @@
 package import LectureDoctor
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl doctor`.
 enum DoctorCommand {

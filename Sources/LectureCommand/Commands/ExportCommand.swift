@@ -3,6 +3,7 @@ import LectureFormats
 import LectureKit
 import LectureLoopback
 import LectureModel
+import LectureRecords
 
 /// `lecturectl export`: an adaptive lecture as one file, which the program ffmpeg joins.
 enum ExportCommand {

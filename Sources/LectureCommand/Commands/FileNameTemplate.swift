@@ -1,6 +1,7 @@
 import LectureFormats
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// The file names below an output directory: `{course}/{number:02} {title}.{ext}`.
 ///

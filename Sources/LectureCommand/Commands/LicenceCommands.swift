@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl licence list`, `show`, `import`, `rekey` and `pending`.
 enum LicenceCommands {

@@ -1,6 +1,7 @@
 import LectureFormats
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl metrics`.
 enum MetricsCommand {

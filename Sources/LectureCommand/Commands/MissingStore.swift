@@ -6,7 +6,7 @@ import LectureModel
 /// Otherwise a mistyped directory, or the wrong user, would get an empty store.
 enum MissingStore {
     private static let making: Set<[String]> = [
-        ["precache"], ["daemon"], ["lms", "add"], ["lms", "import"], ["licence", "import"],
+        ["precache"], ["daemon"], ["serve"], ["lms", "add"], ["lms", "import"], ["licence", "import"],
         ["bundle", "import"],
     ]
     /// Applied to a whole store, these do nothing when it is empty. A service may run them before the first download.

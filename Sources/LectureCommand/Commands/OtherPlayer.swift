@@ -2,6 +2,7 @@ import LectureKit
 import LectureLoopback
 import LectureModel
 import LecturePlayer
+import LectureRecords
 
 /// `lecturectl play --with` and `--url`: players that are not ours, through the loopback server.
 enum OtherPlayer {

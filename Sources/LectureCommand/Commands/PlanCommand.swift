@@ -1,5 +1,6 @@
 package import LectureKit
 import LectureModel
+import LectureRecords
 package import LectureUpkeep
 
 /// `lecturectl plan`.

@@ -1,6 +1,7 @@
 package import LectureKit
 import LectureModel
 package import LecturePlayer
+import LectureRecords
 
 /// `lecturectl play`.
 enum PlayCommand {

@@ -1,6 +1,7 @@
 import LectureFormats
 package import LectureKit
 import LectureModel
+import LectureRecords
 
 /// The totals of a dry run.
 package struct PlanTotals: Sendable, Equatable {

@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 import LectureUpkeep
 
 /// One run: requests in, events out, until the library is idle.

@@ -2,6 +2,7 @@ import Glibc
 import LectureFormats
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// Where the requests of a run come from.
 protocol RunSources: Sendable {

@@ -1,6 +1,7 @@
 import LectureFormats
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// The queries about one lecture: `show`, `why`, `path`, `cat`.
 enum QueryCommands {

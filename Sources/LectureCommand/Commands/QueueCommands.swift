@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// The commands that control the queue: `pause`, `resume`, `cancel`, `reorder`.
 enum QueueCommands {

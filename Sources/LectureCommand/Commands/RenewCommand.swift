@@ -1,6 +1,7 @@
 import LectureFormats
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl licence renew` and `licence regrant`.
 enum RenewCommand {

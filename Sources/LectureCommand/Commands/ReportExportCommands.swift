@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl lms export`, `import` and `erase`.
 enum ReportExportCommands {

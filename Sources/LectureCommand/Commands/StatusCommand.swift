@@ -1,6 +1,7 @@
 import LectureFormats
 package import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl status`.
 enum StatusCommand {

@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl store info|check|backup|migrate`.
 enum StoreCommands {

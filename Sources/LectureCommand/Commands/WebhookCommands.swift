@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+import LectureRecords
 
 /// `lecturectl webhooks list`, `send`, `retry` and `test`.
 enum WebhookCommands {

@@ -1,5 +1,6 @@
 import LectureKit
 package import LectureModel
+import LectureRecords
 
 /// All effects of a command in one value, so that a test can run any command in its own process.
 package struct CommandContext: Sendable {

@@ -1,5 +1,6 @@
 import LectureFormats
 package import LectureKit
+package import LectureRecords
 
 extension JSONLine {
     /// A bookmark.

@@ -1,6 +1,7 @@
 package import LectureBundle
 import LectureFormats
 package import LectureModel
+package import LectureRecords
 
 // The lines of `bundle`.
 

@@ -1,5 +1,6 @@
 import LectureKit
 import LectureModel
+package import LectureRecords
 
 extension JSONLine {
     /// The daemon is in another state, or has read a list.

@@ -1,6 +1,7 @@
 package import LectureDoctor
 import LectureFormats
 import LectureModel
+package import LectureRecords
 
 extension JSONLine {
     /// One finding of `doctor`.

@@ -1,6 +1,7 @@
 import LectureFormats
 package import LectureKit
 import LectureModel
+package import LectureRecords
 
 extension JSONLine {
     /// The verdict on a licence file.

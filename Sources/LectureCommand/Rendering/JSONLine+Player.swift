@@ -1,6 +1,7 @@
 import LectureFormats
 import LectureKit
 import LecturePlayer
+package import LectureRecords
 
 extension JSONLine {
     /// What a player does.

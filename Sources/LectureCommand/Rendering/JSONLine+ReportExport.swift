@@ -1,6 +1,7 @@
 import LectureFormats
 package import LectureKit
 import LectureModel
+package import LectureRecords
 
 /// The lines about exports of reports and erased learners. See ``JSONLine``.
 extension JSONLine {

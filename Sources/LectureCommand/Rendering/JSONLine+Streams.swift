@@ -1,6 +1,7 @@
 import LectureFormats
 import LectureKit
 package import LectureModel
+package import LectureRecords
 
 // Lines of adaptive lectures.
 

@@ -1,4 +1,5 @@
 package import LectureModel
+package import LectureRecords
 package import LectureUpkeep
 
 extension JSONLine {

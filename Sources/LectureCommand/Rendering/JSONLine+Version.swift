@@ -1,4 +1,5 @@
 import LectureFormats
+package import LectureRecords
 
 extension JSONLine {
     /// The program's version.

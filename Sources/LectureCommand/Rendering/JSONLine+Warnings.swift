@@ -1,5 +1,6 @@
 package import LectureKit
 import LectureModel
+package import LectureRecords
 
 extension JSONLine {
     /// A course list has an unknown member; its lines are used without it.

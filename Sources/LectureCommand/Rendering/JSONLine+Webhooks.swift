@@ -1,6 +1,7 @@
 import LectureFormats
 package import LectureKit
 import LectureModel
+package import LectureRecords
 
 // The lines of `lecturectl webhooks`. An endpoint's URL may be a secret: only its server is printed.
 extension JSONLine {

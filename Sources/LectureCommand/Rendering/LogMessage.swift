@@ -1,6 +1,7 @@
 import LectureFormats
 package import LectureKit
 package import LectureModel
+import LectureRecords
 
 /// How messages are written on standard error, each on a line of its own.
 ///

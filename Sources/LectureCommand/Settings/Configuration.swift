@@ -1,5 +1,6 @@
 package import LectureKit
 package import LectureModel
+import LectureRecords
 package import LectureUpkeep
 
 /// The settings of one run. Options override the environment, which overrides the configuration file and the defaults.
@@ -48,6 +49,8 @@ package struct Configuration: Sendable, Equatable {
     package let courses: Setting<[String]>
     /// How long before its end the daemon renews a licence.
     package let renewWithin: Setting<Duration>
+    /// Where a server of the store listens.
+    package let serve: ServeSettings
     /// The full names of the settings that the file has.
     let named: Set<String>
     /// Warnings about members of the file that this version does not know.
@@ -99,6 +102,7 @@ package struct Configuration: Sendable, Equatable {
         webhooks = settings.webhooks
         courses = Self.courses(command, environment, settings)
         renewWithin = source.pick("renew-within", Quantity.duration, settings.renewWithin, .seconds(3 * 86_400))
+        serve = ServeSettings(source, settings.serve, defaultAccess: Self.accessFile(file.value, environment))
         (named, warnings) = (settings.named, settings.warnings)
     }
 
@@ -127,7 +131,7 @@ package struct Configuration: Sendable, Equatable {
             ("drm.strict", "\(rights.value.isStrict)", origin("drm.strict")),
             ("drm.unverified", "\(rights.value.permitsUnverified)", origin("drm.unverified")),
         ] + pace.descriptions + credentials.descriptions + statisticsDescriptions + webhookDescriptions
-            + daemonDescriptions
+            + daemonDescriptions + serveDescriptions
     }
 
     /// Where a setting of a section came from that no option or variable sets.
@@ -145,12 +149,7 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// A URL without its user and password.
-    static func withoutCredentials(_ url: String) -> String {
-        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
-        return "\(url[..<start])…\(url[at...])"
-    }
+    static func withoutCredentials(_ url: String) -> String { URLText.withoutCredentials(url) }
 
     /// The rules of a file.
     static func rules(_ settings: ConfigurationFile, _ file: String?) throws(LectureError) -> [RetentionRule] {
@@ -206,7 +205,7 @@ package struct Configuration: Sendable, Equatable {
     }
 
     /// A base directory; one that is not absolute is ignored, as the XDG Base Directory Specification requires.
-    private static func directory(_ name: String, below: String, _ environment: [String: String]) -> String? {
+    static func directory(_ name: String, below: String, _ environment: [String: String]) -> String? {
         if let path = environment[name], path.hasPrefix("/") { return path }
         return environment["HOME"].flatMap { $0.hasPrefix("/") ? "\($0)/\(below)" : nil }
     }

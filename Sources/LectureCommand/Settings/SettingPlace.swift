@@ -39,7 +39,7 @@ extension Configuration {
     private static func option(of name: String) -> String? {
         let exceptions = [
             "network.timeout_s": "timeout", "storage.quota_bytes": "quota", "storage.reserve_bytes": "reserve",
-            "daemon.renew_within_s": "renew-within",
+            "daemon.renew_within_s": "renew-within", "serve.names": "name", "serve.access_file": "access",
         ]
         let last = String(name.split(separator: ".").last ?? "")
         let option = exceptions[name] ?? last.replacing("_", with: "-")
@@ -58,5 +58,6 @@ extension Configuration {
 
     private static var options: [OptionSpec] {
         CommandTable.globalOptions + CommandTable.settingOptions + CommandTable.daemonOptions
+            + CommandTable.serveOptions
     }
 }

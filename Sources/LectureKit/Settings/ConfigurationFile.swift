@@ -55,6 +55,8 @@ package struct ConfigurationFile: Sendable {
     package var courses: [String]?
     /// How long before its end a daemon renews a licence.
     package var renewWithin: Duration?
+    /// Where a server of the store listens.
+    package var serve = ServeConfiguration()
     /// The full names of the settings that it has, such as `network.proxy`.
     package var named: Set<String> = []
     /// The members that this version does not know.
@@ -174,6 +176,8 @@ struct ConfigurationReader {
         case "webhooks": try takeWebhooks(section)
         case "daemon":
             for member in try known(members(section), "daemon") { try takeDaemon(member) }
+        case "serve":
+            for member in try known(members(section), "serve") { try takeServe(member) }
         default: break
         }
     }
@@ -286,7 +290,7 @@ struct ConfigurationReader {
         return members
     }
 
-    private func texts(_ member: JSONMember, _ section: String) throws(LectureError) -> [String] {
+    func texts(_ member: JSONMember, _ section: String) throws(LectureError) -> [String] {
         let texts = member.value.elements?.compactMap { $0.string.flatMap { $0.isEmpty ? nil : $0 } }
         guard let texts, texts.count == member.value.elements?.count else {
             throw refused("\(section).\(member.name) must be an array of texts that are not empty")
@@ -362,7 +366,7 @@ struct ConfigurationReader {
     }
 
     /// The path of a credential: the service's own of that name, else a path as all others.
-    private func credential(_ name: String) -> String { services.credential(name) ?? absolute(name) }
+    func credential(_ name: String) -> String { services.credential(name) ?? absolute(name) }
 
     private func timetable(_ member: JSONMember) throws(LectureError) -> String {
         let text = try text(member, "network")

@@ -22,6 +22,7 @@ package final class SiteAccess: Sendable {
     private let isSecure: Bool
     private let now: @Sendable () -> Timestamp
     private let list: Guarded<AccessList>
+    private let wrong = WrongTokens()
 
     /// Creates a value.
     ///
@@ -42,7 +43,20 @@ package final class SiteAccess: Sendable {
     /// Replaces the list, for all requests from now on.
     ///
     /// - Parameter list: who may use the site.
-    package func replace(_ list: AccessList) { self.list.withLock { $0 = list } }
+    /// - Returns: whether it is another one.
+    @discardableResult
+    package func replace(_ list: AccessList) -> Bool {
+        self.list.withLock { current in
+            defer { current = list }
+            return current != list
+        }
+    }
+
+    /// Counts a wrong token.
+    ///
+    /// - Parameter address: where it came from.
+    /// - Returns: after how many seconds another one is looked at; nil as long as there are few.
+    func countWrongToken(from address: String) -> Int? { wrong.add(address, now: now()) }
 
     /// Who sends a request.
     ///

@@ -56,6 +56,7 @@ final class SiteHandler: HTTPHandler {
     ) async {
         do {
             let proof = try access.proof(exchange.head)
+            if proof == nil, exchange.head.value("authorization") != nil, isOneTooMany(exchange) { return }
             var head = exchange.head
             head.method = method
             let request = SiteRequest(
@@ -69,12 +70,25 @@ final class SiteHandler: HTTPHandler {
                     guard SiteAccess.isSame(sent, token) else { throw SiteRefusal.formToken }
                 }
             }
-            if let answer = await route.answer(request, exchange) { send(answer, on: exchange) }
+            guard let answer = await route.answer(request, exchange) else { return }
+            let isWrong = method == "POST" && path == ["sign-in"] && (400..<500).contains(answer.status)
+            if isWrong, isOneTooMany(exchange) { return }
+            send(answer, on: exchange)
         } catch let refusal as SiteRefusal {
             send(refusal.answer(), on: exchange)
         } catch {
             send(.failure(LectureError.known(error)), on: exchange)
         }
+    }
+
+    /// Counts a wrong token, and refuses it where there have been many: a right one is always taken, since many people
+    /// may have one address.
+    private func isOneTooMany(_ exchange: HTTPExchange) -> Bool {
+        guard let seconds = access.countWrongToken(from: rules.address(of: exchange.head, exchange.peer)) else {
+            return false
+        }
+        send(SiteRefusal.wrongTokens.answer([("Retry-After", "\(seconds)")]), on: exchange)
+        return true
     }
 
     /// Somebody has to sign in first.
@@ -136,8 +150,12 @@ extension HTTPAnswer {
 
     private static func status(of code: LectureError.Code) -> Int {
         switch code {
-        case .parameter: 400
-        case .closing, .cancelled: 503
+        case .unknownContent, .unknownCourse: 404
+        case .parameter, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .courseLine, .nameRefused: 400
+        case .alreadyDownloaded, .alreadyDownloading, .notComplete, .notLoaded, .notRemovable, .notDownloadable,
+            .removalWaits, .reportsUnderWay, .sourceUnknown:
+            409
+        case .closing, .cancelled, .storeBusy, .leaseLost, .storeReadOnly, .storageFull, .quota: 503
         default: 500
         }
     }

@@ -19,6 +19,8 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case notPermitted = "not_permitted"
     /// The form does not have the token of its session.
     case formToken = "form_token"
+    /// Its address has sent many wrong tokens.
+    case wrongTokens = "wrong_tokens"
 
     /// The HTTP status of the answer.
     package var status: Int {
@@ -29,6 +31,7 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .unknownPath: 404
         case .method: 405
         case .notSignedIn: 401
+        case .wrongTokens: 429
         }
     }
 
@@ -43,6 +46,7 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .notSignedIn: "Sign in, or send a token."
         case .notPermitted: "Your role does not permit this."
         case .formToken: "The form is too old, or does not come from this site. Load the page again."
+        case .wrongTokens: "Your address has sent many wrong tokens. Wait, and use another one."
         }
     }
 

@@ -46,6 +46,18 @@ struct SiteRules: Sendable {
             && head.values("origin").isEmpty
     }
 
+    /// Where a request comes from: behind a proxy what the proxy says, which is the last address of the field.
+    ///
+    /// - Parameters:
+    ///   - head: the head of the request.
+    ///   - peer: the other end of the connection.
+    /// - Returns: a text for each address.
+    func address(of head: HTTPRequestHead, _ peer: HTTPPeer?) -> String {
+        let said = head.values("x-forwarded-for").last?.split(separator: ",").last?.filter { $0 != " " }
+        if isBehindProxy, let said, !said.isEmpty { return String(said.prefix(64)) }
+        return peer.map { "\($0.address)" } ?? ""
+    }
+
     private func isName(_ host: String) -> Bool {
         let host = host.lowercased()
         let name = host.prefix { $0 != ":" }

@@ -62,6 +62,31 @@ _lecturectl_value() {
     "daemon --client-key") echo 'files' ;;
     "daemon --quota") echo 'anything' ;;
     "daemon --reserve") echo 'anything' ;;
+    "serve --listen") echo 'anything' ;;
+    "serve --name") echo 'anything' ;;
+    "serve --tls-cert") echo 'files' ;;
+    "serve --tls-key") echo 'files' ;;
+    "serve --access") echo 'files' ;;
+    "serve --connections" | "serve -c") echo 'words auto' ;;
+    "serve --limit-rate") echo 'anything' ;;
+    "serve --timetable") echo 'anything' ;;
+    "serve --max-attempts") echo 'anything' ;;
+    "serve --ca-file") echo 'files' ;;
+    "serve --proxy") echo 'anything' ;;
+    "serve --timeout") echo 'anything' ;;
+    "serve --retries") echo 'anything' ;;
+    "serve --per-host") echo 'anything' ;;
+    "serve --jobs" | "serve -j") echo 'anything' ;;
+    "serve --credentials-file") echo 'files' ;;
+    "serve --netrc-file") echo 'files' ;;
+    "serve --client-cert") echo 'files' ;;
+    "serve --client-key") echo 'files' ;;
+    "serve --quota") echo 'anything' ;;
+    "serve --reserve") echo 'anything' ;;
+    "access add --role") echo 'words viewer peer operator' ;;
+    "access add --access") echo 'files' ;;
+    "access list --access") echo 'files' ;;
+    "access remove --access") echo 'files' ;;
     "plan --course") echo 'anything' ;;
     "plan --items") echo 'files' ;;
     "plan --check") echo 'words list head never' ;;
@@ -285,6 +310,8 @@ _lecturectl_value() {
 _lecturectl_arguments() {
     case "$1" in
     "precache") echo 'files' ;;
+    "access add") echo 'anything' ;;
+    "access remove") echo 'anything' ;;
     "plan") echo 'keys' ;;
     "show") echo 'keys' ;;
     "doctor") echo 'anything' ;;
@@ -322,7 +349,7 @@ _lecturectl_arguments() {
     "store rebuild") echo 'files' ;;
     "config check") echo 'files' ;;
     "completion") echo 'words bash zsh fish' ;;
-    "help") echo 'words precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version' ;;
+    "help") echo 'words precache daemon serve access plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version' ;;
     *) echo none ;;
     esac
 }
@@ -331,6 +358,10 @@ _lecturectl_options() {
     case "$1" in
     "precache") echo '--ready-by --deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve --on-success --on-failure' ;;
     "daemon") echo '--courses --renew-within --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "serve") echo '--listen --name --tls-cert --tls-key --behind-proxy --access --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
+    "access add") echo '--role --access' ;;
+    "access list") echo '--access' ;;
+    "access remove") echo '--access' ;;
     "plan") echo '--course --items --check --ready-by --speed --limit-rate --timetable --jobs -j --quota --reserve' ;;
     "list") echo '--sort --limit --offset --state --type --course --folder --recent --older-than --expiring' ;;
     "status") echo '--watch -w' ;;
@@ -385,7 +416,8 @@ _lecturectl_options() {
 
 _lecturectl_commands() {
     case "$1" in
-    "") echo 'precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version' ;;
+    "") echo 'precache daemon serve access plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version' ;;
+    "access") echo 'add list remove' ;;
     "bookmark") echo 'list add remove sync' ;;
     "licence") echo 'list show import rekey renew regrant pending verify' ;;
     "lms") echo 'add list send retry export import erase' ;;

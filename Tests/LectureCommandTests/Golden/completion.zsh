@@ -33,6 +33,8 @@ _lecturectl() {
         commands=(
             'precache:downloads lectures into the store'
             'daemon:keeps lectures, licences and reports up to date until it is stopped'
+            'serve:shows the store in a browser, and serves it to classrooms, branch servers and programs'
+            'access:says who may use '\''lecturectl serve'\'''
             'plan:says whether lectures will be there in time'
             'list:lists lectures'
             'show:shows everything about one lecture'
@@ -71,6 +73,8 @@ _lecturectl() {
         case $line[1] in
             precache) _lecturectl_precache ;;
             daemon) _lecturectl_daemon ;;
+            serve) _lecturectl_serve ;;
+            access) _lecturectl_access ;;
             plan) _lecturectl_plan ;;
             list) _lecturectl_list ;;
             show) _lecturectl_show ;;
@@ -222,6 +226,148 @@ _lecturectl_daemon() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]'
+}
+
+_lecturectl_serve() {
+    _arguments -s -S \
+        '--listen=[Where it listens: an IPv4 address of this machine, and a port; 0 for any free one.]:ADDRESS\:PORT: ' \
+        '*--name=[A name of this server in the network, without a port. Repeatable.]:HOST: ' \
+        '--tls-cert=[The certificate in PEM, with those that lead to its root.]:FILE:_files' \
+        '--tls-key=[Its private key in PEM, which only its owner may read.]:FILE:_files' \
+        '--behind-proxy[A proxy in front of the server ends TLS.]' \
+        '--access=[The access file: who may use the server.]:FILE:_files' \
+        '-c+[Parallel ranges of one file.]:N:(auto)' \
+        '--connections=[Parallel ranges of one file.]:N:(auto)' \
+        '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
+        '--timetable=[Rates by time of day, such as '\''02:00-06:00=full, else=2M'\''.]:TEXT: ' \
+        '--max-attempts=[Give up a lecture after N attempts in a row without progress.]:N: ' \
+        '--ca-file=[Additional root certificates (PEM). Verification is never switched off.]:FILE:_files' \
+        '--proxy=[The proxy for all requests.]:URL: ' \
+        '--timeout=[Abort a request after this long without receiving data.]:DURATION: ' \
+        '--retries=[Retry a failed request N times.]:N: ' \
+        '--per-host=[Connections to one server, across all lectures.]:N: ' \
+        '-j+[Lectures downloaded at once.]:N: ' \
+        '--jobs=[Lectures downloaded at once.]:N: ' \
+        '--credentials-file=[Request headers by server, as JSON: {"https://host": {"headers": {…}}}. Each server gets its own.]:FILE:_files' \
+        '--netrc[Read users and passwords of servers from ~/.netrc.]' \
+        '--netrc-file=[Read users and passwords of servers from this file.]:FILE:_files' \
+        '--client-cert=[The certificate (PEM) for servers that ask for one.]:FILE:_files' \
+        '--client-key=[The key (PEM) of --client-cert; without it the certificate'\''s file holds the key.]:FILE:_files' \
+        '--quota=[Maximum space for the store'\''s files.]:BYTES: ' \
+        '--reserve=[Space to leave free on the disk.]:BYTES: ' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_access() {
+    local curcontext="$curcontext" state line
+    local -a commands
+    typeset -A opt_args
+    _arguments -C -s -S \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        '1: :->command' '*:: :->rest' && return
+    case $state in
+    command)
+        commands=(
+            'add:adds a person or a program, and prints the token, which is shown only once'
+            'list:lists who may use the server'
+            'remove:removes a person or a program: the token and its sessions are over'
+        )
+        _describe -t commands command commands
+        ;;
+    rest)
+        case $line[1] in
+            add) _lecturectl_access_add ;;
+            list) _lecturectl_access_list ;;
+            remove) _lecturectl_access_remove ;;
+        esac
+        ;;
+    esac
+}
+
+_lecturectl_access_add() {
+    _arguments -s -S \
+        '--role=[viewer: watches lectures; peer: fetches them for another store; operator: does everything.]:ROLE:(viewer peer operator)' \
+        '--access=[The access file: who may use the server.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':NAME: '
+}
+
+_lecturectl_access_list() {
+    _arguments -s -S \
+        '--access=[The access file: who may use the server.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]'
+}
+
+_lecturectl_access_remove() {
+    _arguments -s -S \
+        '--access=[The access file: who may use the server.]:FILE:_files' \
+        '--store=[The store'\''s directory.]:DIR:_files -/' \
+        '--config=[The configuration file.]:FILE:_files' \
+        '--json[Print one JSON object per line on standard output.]' \
+        '-q[Print errors only.]' \
+        '--quiet[Print errors only.]' \
+        '-v[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--verbose[Print more messages on standard error; -vv: also every request, without secrets.]' \
+        '--log-format=[How messages on standard error are written; text and json: with their time and level.]:FORMAT:(auto text json journal)' \
+        '--progress=[How progress is shown on standard error; auto: bars on a terminal, else a line every few seconds.]:HOW:(auto bar plain none)' \
+        '--color=[When colours are used. NO_COLOR is respected.]:WHEN:(auto always never)' \
+        '-h[Show this help.]' \
+        '--help[Show this help.]' \
+        '-V[Show the version.]' \
+        '--version[Show the version.]' \
+        ':NAME: '
 }
 
 _lecturectl_plan() {
@@ -1964,7 +2110,7 @@ _lecturectl_help() {
         '--help[Show this help.]' \
         '-V[Show the version.]' \
         '--version[Show the version.]' \
-        '*:COMMAND:(precache daemon plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version)'
+        '*:COMMAND:(precache daemon serve access plan list show status metrics doctor why path cat play export bookmark pause resume cancel reorder remove pin unpin prune verify licence lms webhooks bundle device store config completion help version)'
 }
 
 _lecturectl_version() {

@@ -1,4 +1,4 @@
-import LectureFormats
+package import LectureFormats
 package import LectureKit
 package import LectureModel
 
@@ -27,7 +27,11 @@ extension JSONLine {
     }
 
     /// The member `licence`, the same in all lines about a lecture.
-    static func judgement(_ licence: LicenceStatus, _ writer: inout JSONWriter) {
+    ///
+    /// - Parameters:
+    ///   - licence: as validated now.
+    ///   - writer: what it is written to.
+    package static func judgement(_ licence: LicenceStatus, _ writer: inout JSONWriter) {
         writer.object("licence") { writer in
             writer.member("verdict", licence.isPlayable ? "playable" : "refused")
             writer.array("reasons") { writer in

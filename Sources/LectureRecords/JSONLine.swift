@@ -1,4 +1,4 @@
-import LectureFormats
+package import LectureFormats
 package import LectureKit
 package import LectureModel
 
@@ -12,23 +12,6 @@ package enum JSONLine {
     /// - Parameter content: its current state.
     /// - Returns: the line.
     package static func queued(_ content: Content) -> String { event("queued", content) { _ in } }
-
-    /// An item received bytes.
-    ///
-    /// - Parameter item: its progress.
-    /// - Returns: the line.
-    package static func progress(_ item: ProgressSnapshot.Item) -> String {
-        line { writer in
-            writer.member("event", "progress")
-            writer.member("key", item.key)
-            writer.member("title", item.title)
-            writer.member("state", item.state.name)
-            writer.member("bytes", item.bytes)
-            writer.member("total", item.total)
-            writer.member("speed_bps", item.speed)
-            writer.member("eta_s", item.secondsLeft)
-        }
-    }
 
     /// A lecture is complete.
     ///
@@ -94,25 +77,6 @@ package enum JSONLine {
             writer.member("code", code.number)
             writer.member("name", code.name)
             writer.member("message", message)
-        }
-    }
-
-    /// The last line of a run.
-    ///
-    /// - Parameter totals: the totals.
-    /// - Returns: the line.
-    package static func summary(_ totals: RunTotals) -> String {
-        line { writer in
-            writer.member("event", "summary")
-            writer.member("completed", totals.completed)
-            writer.member("failed", totals.failed)
-            writer.member("stopped", totals.stopped)
-            writer.member("skipped", totals.skipped)
-            writer.member("bytes_fetched", totals.bytesFetched)
-            writer.member("bytes_reused", totals.bytesReused)
-            writer.member("elapsed_s", Double(totals.elapsed.milliseconds) / 1000)
-            writer.member("outdated", totals.outdated)
-            writer.member("unchecked", totals.unchecked)
         }
     }
 
@@ -193,24 +157,6 @@ package enum JSONLine {
         }
     }
 
-    /// The totals of a dry run.
-    ///
-    /// - Parameter plan: the totals.
-    /// - Returns: the line.
-    package static func plan(_ plan: PlanTotals) -> String {
-        line { writer in
-            writer.member("event", "plan")
-            for kind in PlannedDownload.Kind.allCases { writer.member(kind.rawValue, plan.counts[kind] ?? 0) }
-            writer.member("gone", plan.gone)
-            writer.member("refused", plan.refused)
-            writer.member("bytes", plan.bytes)
-            writer.member("unknown_sizes", plan.unknownSizes)
-            writer.member("room_bytes", plan.space)
-            writer.member("fits", plan.fits)
-            writer.member("done_ms", plan.estimate?.end.milliseconds)
-        }
-    }
-
     /// A lecture was verified.
     ///
     /// - Parameter report: what was found.
@@ -273,7 +219,9 @@ package enum JSONLine {
     ///   - licence: its licence.
     ///   - pinned: since when it is pinned.
     ///   - writer: what it is written to.
-    static func write(_ content: Content, licence: LicenceStatus?, pinned: Timestamp?, _ writer: inout JSONWriter) {
+    package static func write(
+        _ content: Content, licence: LicenceStatus?, pinned: Timestamp?, _ writer: inout JSONWriter
+    ) {
         writer.object { writer in
             writer.member("record", "content")
             identity(content, &writer)
@@ -378,38 +326,6 @@ package enum JSONLine {
         }
     }
 
-    /// The store's database and the effective settings.
-    ///
-    /// - Parameters:
-    ///   - facts: facts about the database; nil when there is none yet.
-    ///   - configuration: the settings; printed without secrets.
-    /// - Returns: the line.
-    package static func store(_ facts: StoreFacts?, _ configuration: Configuration) -> String {
-        line { writer in
-            writer.member("record", "store")
-            writer.member("path", configuration.storeDirectory.value)
-            if let facts {
-                writer.member("database", facts.path)
-                writer.member("uuid", facts.uuid)
-                writer.member("created_ms", facts.created.milliseconds)
-                writer.member("schema_version", facts.applied.count)
-                writer.array("migrations") { writer in for name in facts.applied { writer.element(name) } }
-                writer.array("pending") { writer in for name in facts.pending { writer.element(name) } }
-                writer.member("database_bytes", facts.databaseBytes)
-                writer.member("log_bytes", facts.logBytes)
-            }
-            writer.array("settings") { writer in
-                for setting in configuration.descriptions {
-                    writer.object { writer in
-                        writer.member("name", setting.name)
-                        writer.member("value", setting.value)
-                        writer.member("origin", setting.origin.rawValue)
-                    }
-                }
-            }
-        }
-    }
-
     // MARK: Parts
 
     private static func processes(_ processes: [StoreProcess], _ writer: inout JSONWriter) {
@@ -440,48 +356,46 @@ package enum JSONLine {
         writer.member("state", content.state.name)
     }
 
-    static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
+    /// Writes the members of an error, if there is one.
+    ///
+    /// - Parameters:
+    ///   - error: the error.
+    ///   - writer: what they are written to.
+    package static func problem(_ error: LectureError?, _ writer: inout JSONWriter) {
         guard let error else { return }
         writer.member("code", error.code.number)
         writer.member("name", error.code.name)
         writer.member("message", error.message)
     }
 
-    static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
-}
-
-/// The totals of a run, for its last line.
-package struct RunTotals: Sendable, Equatable {
-    /// Items that became complete.
-    package var completed = 0
-    /// Items that failed permanently.
-    package var failed = 0
-    /// Items that stopped for a temporary reason.
-    package var stopped = 0
-    /// Items that were complete before.
-    package var skipped = 0
-    /// Items whose complete version was replaced, or is to be.
-    package var outdated = 0
-    /// Complete items that could not be compared with what is requested.
-    package var unchecked = 0
-    /// Bytes received over the network.
-    package var bytesFetched: Int64 = 0
-    /// Bytes that were already present.
-    package var bytesReused: Int64 = 0
-    /// How long it took.
-    package var elapsed = Duration.zero
-
-    /// Makes empty totals.
-    package init() {}
+    /// One line.
+    ///
+    /// - Parameter body: writes the members.
+    /// - Returns: the line with its end.
+    package static func line(_ body: (inout JSONWriter) -> Void) -> String { JSONWriter.object(body) + "\n" }
 }
 
 /// URLs for output.
-enum URLText {
+package enum URLText {
     /// A URL without its query, fragment and user, which may have signatures and passwords.
-    static func withoutSecrets(_ url: String) -> String {
+    ///
+    /// - Parameter url: the URL.
+    /// - Returns: what is left.
+    package static func withoutSecrets(_ url: String) -> String {
         // By bytes: characters of a string are many times slower, and a list has a URL in every line.
         let end = url.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         let place = end.map { String(url[..<$0]) } ?? url
-        return place.utf8.contains(UInt8(ascii: "@")) ? Configuration.withoutCredentials(place) : place
+        return place.utf8.contains(UInt8(ascii: "@")) ? withoutCredentials(place) : place
+    }
+
+    /// A URL without its user and password.
+    ///
+    /// - Parameter url: the URL.
+    /// - Returns: the URL with an ellipsis in their place.
+    package static func withoutCredentials(_ url: String) -> String {
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+        return "\(url[..<start])…\(url[at...])"
     }
 }
