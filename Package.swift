@@ -444,6 +444,13 @@ let package = Package(
                 "LectureServe", "LectureHTTP", "LectureKit", "LectureCrypto", "LectureFiles", "LectureFormats",
                 "LectureModel", "LectureProgramSupport", "LectureTestSupport",
             ]),
+        // The page of that server: its parts as values, and in a browser.
+        .testTarget(
+            name: "ServePageTests",
+            dependencies: [
+                "LectureServe", "LectureHTTP", "LectureKit", "LectureCrypto", "LectureFiles", "LectureFormats",
+                "LectureModel", "LectureStore", "LectureProgramSupport", "LectureTestSupport",
+            ]),
         // The loopback server: its rules as values, and real clients.
         .testTarget(
             name: "LectureLoopbackTests",

@@ -27,6 +27,11 @@ package final class ChildProcess: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         /// For the test's report.
         package let description: String
+
+        /// Creates an error.
+        ///
+        /// - Parameter description: for the test's report.
+        package init(description: String) { self.description = description }
     }
 
     /// One of a program's two output streams.
