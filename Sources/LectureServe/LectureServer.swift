@@ -36,7 +36,7 @@ public final class LectureServer: Sendable {
         let access = try SiteAccess(
             try accessList(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
             now: { clock.now() })
-        let parts: [any SitePart] = []
+        let parts: [any SitePart] = [PageSite(manager, access)]
         var limits = HTTPServerOptions()
         (limits.address, limits.port) = (options.address, options.port)
         limits.mostConnections = options.mostConnections
