@@ -243,7 +243,7 @@ let package = Package(
             name: "lecture-benchmarks",
             dependencies: [
                 "LectureKit", "LectureFormats", "LectureModel", "LectureStore", "LectureFiles", "LectureCrypto",
-                "LectureAdaptive",
+                "LectureAdaptive", "LectureServe",
             ],
             path: "Benchmarks/lecture-benchmarks"),
 

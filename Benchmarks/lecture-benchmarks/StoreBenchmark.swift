@@ -7,7 +7,7 @@ import LectureStore
 ///
 /// The other words serve `Benchmarks/licences.py`: `fill STORE DEVICE COUNT CALLBACK`, `inspect STORE DEVICE [KEY]` and
 /// `verify TRUST-DIR`. `details STORE DEVICE [COUNT]` fills a store and measures lists with everything they show.
-/// `playlist [COUNT]` reads and writes a playlist of a million segments.
+/// `page DIRECTORY [COUNT]` measures pages of the server. `playlist [COUNT]` reads and writes a playlist of a million segments.
 ///
 /// Prints one JSON object per line; milliseconds are the median and the worst of 50 runs, and the CPU time of one. The
 /// ledger of licences comes last: see ``LedgerBenchmark``.
@@ -24,6 +24,8 @@ enum StoreBenchmark {
         case "details" where words.count >= 3:
             let count = words.count > 3 ? Int(words[3]) ?? 0 : 100_000
             try await DetailBenchmark.run(words[1], device: words[2], count: count)
+        case "page" where words.count >= 2:
+            try await PageBenchmark.run(words[1], count: words.count > 2 ? Int(words[2]) ?? 0 : 100_000)
         case "verify" where words.count == 2: try VerifyBenchmark.run(trustedBy: words[1])
         case "playlist": try PlaylistBenchmark.run(count: words.count > 1 ? Int(words[1]) ?? 0 : 1_000_000)
         default: try run(count: words.first.flatMap(Int.init) ?? 100_000)

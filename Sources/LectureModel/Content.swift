@@ -85,6 +85,8 @@ public struct ContentFilter: Sendable, Hashable {
     public var course: String?
     /// Only this folder.
     public var folder: String?
+    /// Only those whose title has this text; the case of the letters A to Z is ignored.
+    public var search: String?
     /// Only those completed at or after this time.
     public var completedSince: Timestamp?
     /// Only those completed before this time.

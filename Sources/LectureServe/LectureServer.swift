@@ -41,6 +41,7 @@ public final class LectureServer: Sendable {
         let parts: [any SitePart] = [
             HealthPart(manager, version: options.version),
             Classroom(manager, access, options.classroom, clock),
+            PageSite(manager, access),
         ]
         var limits = HTTPServerOptions()
         (limits.address, limits.port) = (options.address, options.port)

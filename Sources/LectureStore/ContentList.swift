@@ -19,7 +19,7 @@ struct ContentList {
     let conditions: [String]
     let values: [SQLiteValue]
     /// The columns of the order; the last one, the row's id, makes it total.
-    let columns: [OrderColumn]
+    private(set) var columns: [OrderColumn]
 
     private var order: String { Self.order(of: columns[...]) }
 
@@ -57,6 +57,11 @@ struct ContentList {
         if let before = filter.expiresBefore {
             conditions.append("\(Self.deadline) < ?")
             values.append(before.sqliteValue)
+        }
+        if let search = filter.search {
+            // The index by title has the text, so that SQLite reads no row that does not match.
+            conditions.append("content.title LIKE ? ESCAPE '\\'")
+            values.append("%\(Self.escaped(search))%".sqliteValue)
         }
         // No index by state covers rows that match for another reason, nor does one of that reason those by state.
         var filter = filter
@@ -136,6 +141,23 @@ struct ContentList {
 
     /// The statement that counts the whole list. Its index is left to SQLite, since no order is needed.
     var countSQL: String { "SELECT count(*) FROM content\(condition)" }
+
+    /// The same list from its end.
+    var reversed: Self {
+        var list = self
+        list.columns = columns.map {
+            OrderColumn($0.expression, isDescending: !$0.isDescending, mayBeNull: $0.mayBeNull)
+        }
+        return list
+    }
+
+    /// A text without the wildcards of LIKE.
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { escaped, character in
+            if ["%", "_", "\\"].contains(character) { escaped.append("\\") }
+            escaped.append(character)
+        }
+    }
 
     /// How the table is scanned.
     private var source: String { index.map { " INDEXED BY \($0)" } ?? " NOT INDEXED" }

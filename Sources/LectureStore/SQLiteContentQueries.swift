@@ -91,6 +91,28 @@ package final class SQLiteContentQueries {
         }
     }
 
+    /// Reads at most `limit` lectures before one in a list, up to the one next to it, or after it, each complete one
+    /// with the file of its media; it need not match the filter any more. What `read` returns is collected in the order
+    /// of the list; nil when there is no such lecture.
+    package func contents<Result>(
+        _ filter: ContentFilter, sort: ContentSort, beside key: ContentKey, isBefore: Bool, limit: Int,
+        read: (Content, FinalizedFile?) throws -> Result
+    ) throws -> [Result]? {
+        try consistently {
+            let forward = try ContentList(filter, sort: sort, on: connection)
+            let list = isBefore ? forward.reversed : forward
+            guard let id = try item(key)?.id, let place = try list.place(of: id, on: connection) else { return nil }
+            var results: [Result] = []
+            for part in list.parts(after: place) where results.count < limit {
+                let bounds = [(limit - results.count).sqliteValue, 0.sqliteValue]
+                results += try connection.query(
+                    list.sql(part, columns: Self.joinedColumns), values: list.values + part.values + bounds
+                ) { try read(try ContentColumns.content($0), ContentColumns.media($0, ContentColumns.count)) }
+            }
+            return isBefore ? results.reversed() : results
+        }
+    }
+
     private static let joinedColumns = "\(ContentColumns.joinedList), \(ContentColumns.joinedMedia)"
 
     private static let pageColumns = "\(ContentColumns.list), \(ContentColumns.media)"
