@@ -3,14 +3,14 @@ import LectureFormats
 import LectureHTTP
 package import LectureModel
 
-/// Who somebody is: by a token, or by the session of a browser.
+/// Who a client is: by a token, or by the session of a browser.
 package final class SiteAccess: Sendable {
     /// The cookie of a session.
     static let cookie = "lecturekit"
     /// How long a session lasts.
     static let lifetime: Duration = .seconds(12 * 3600)
 
-    /// Somebody who has proved who they are.
+    /// A person or a program that has proved who they are.
     struct Proof: Sendable, Hashable {
         let person: SitePerson
         /// What a form must send; nil for a token, which no browser adds by itself.
@@ -76,7 +76,7 @@ package final class SiteAccess: Sendable {
         return nil
     }
 
-    /// Begins the session of somebody who has typed a token.
+    /// Begins the session of a person who has typed a token.
     ///
     /// - Parameter token: what they have typed.
     /// - Returns: the person, and the value of `Set-Cookie`; nil when the token is wrong.
@@ -87,7 +87,7 @@ package final class SiteAccess: Sendable {
         return (entry.person, try cookie(for: entry.person, fingerprint: entry.fingerprint, lasting: Self.lifetime))
     }
 
-    /// Begins the session of somebody who has come by a signed link, which is their proof.
+    /// Begins the session of a person who has come by a signed link, which is their proof.
     ///
     /// - Parameters:
     ///   - viewer: who they are; with one lecture.

@@ -18,7 +18,7 @@ final class SiteHandler: HTTPHandler {
     ///
     /// - Parameters:
     ///   - rules: which requests are answered at all.
-    ///   - access: who somebody is.
+    ///   - access: who a client is.
     ///   - parts: the parts; the first one that has a path answers it.
     init(_ rules: SiteRules, _ access: SiteAccess, _ parts: [any SitePart]) {
         (self.rules, self.access, self.parts) = (rules, access, parts)
@@ -91,7 +91,7 @@ final class SiteHandler: HTTPHandler {
         return true
     }
 
-    /// Somebody has to sign in first.
+    /// The client has to sign in first.
     private func refuse(_ route: SiteRoute, _ exchange: HTTPExchange) {
         guard route.isPage, exchange.head.method == "GET", exchange.head.value("authorization") == nil else {
             return send(SiteRefusal.notSignedIn.answer(Self.challenges(exchange.head)), on: exchange)

@@ -11,7 +11,7 @@ package struct SiteRequest: Sendable {
     package let body: [UInt8]
     /// Where the client is.
     package let peer: HTTPPeer?
-    /// Who asks; nil for somebody who has proved nothing.
+    /// Who asks; nil for a client that has proved nothing.
     package let person: SitePerson?
     /// What a form has to send as `form_token` to change something; nil without a session.
     package let formToken: String?
@@ -29,7 +29,7 @@ package struct SiteRoute: Sendable {
     package enum Need: Sendable, Hashable {
         /// Everybody: for instance the sign-in page and the health of the service.
         case nothing
-        /// Somebody with this role.
+        /// A client with this role.
         case role(SiteRole)
     }
 
@@ -38,7 +38,7 @@ package struct SiteRoute: Sendable {
 
     /// Who may ask.
     package let need: Need
-    /// Whether it is a page: links of other sites may lead to it, and somebody without a session is sent to the sign-in
+    /// Whether it is a page: links of other sites may lead to it, and a browser without a session is sent to the sign-in
     /// page first.
     package let isPage: Bool
     /// Answers.
@@ -60,8 +60,8 @@ package protocol SitePart: Sendable {
     /// Finds what answers a path. Called on the server's thread; never blocking.
     ///
     /// - Parameter path: as in ``SiteRequest/path``.
-    /// - Returns: the routes by method (`GET`, `POST`, `DELETE`, …); nil for a path of another part. HEAD is answered by
-    ///   the route of GET. Every other method than GET changes something, and needs proof that the sender means it.
+    /// - Returns: the routes by method (`GET`, `POST`, `DELETE`, …); nil for a path of another part. HEAD is answered
+    ///   by the route of GET. Every other method than GET changes something, and needs proof that the sender means it.
     func routes(_ path: [String]) -> [String: SiteRoute]?
     /// A second has gone by. On a thread of the server's; never blocking.
     func tick()

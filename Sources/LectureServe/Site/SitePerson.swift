@@ -1,4 +1,4 @@
-/// What somebody may do on the site.
+/// What a person or a program may do on the site.
 package enum SiteRole: String, Sendable, Hashable, CaseIterable {
     /// Watch lectures in the classroom.
     case viewer
@@ -14,7 +14,7 @@ package enum SiteRole: String, Sendable, Hashable, CaseIterable {
     package func includes(_ other: SiteRole) -> Bool { self == other || self == .operator }
 }
 
-/// Somebody who has proved who they are: a person in front of a browser, or a program.
+/// A client that has proved who it is: a person in front of a browser, or a program.
 package struct SitePerson: Sendable, Hashable {
     /// As in the access file, or in the signed link.
     package let name: String
