@@ -269,7 +269,7 @@ enum PageFiles {
           td { border: 0; padding: .15rem 0; display: grid; grid-template-columns: 7rem minmax(0, 1fr); gap: .5rem; }
           td:first-child { grid-template-columns: minmax(0, 1fr); font-weight: 600; }
           .filter { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-          .filter label:first-child, .filter .buttons { grid-column: 1 / -1; }
+          .filter label:first-child, .filter label:last-of-type, .filter .buttons { grid-column: 1 / -1; }
           td:first-child::before { content: none; }
           td::before { content: attr(data-head); color: var(--quiet); font-size: .875rem; font-weight: 400; }
           td:has(> .buttons:empty) { display: none; }
