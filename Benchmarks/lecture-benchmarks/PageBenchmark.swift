@@ -83,6 +83,7 @@ private final class PageClient {
     ///
     /// - Parameter path: with its query.
     /// - Returns: how many bytes it has; 0 when the answer is no page.
+    /// - Throws: `LectureError` when the request cannot be sent.
     func load(_ path: String) throws -> Int {
         let request = Array("GET \(path) HTTP/1.1\r\n\(head)".utf8)
         guard unsafe send(descriptor, request, request.count, 0) == request.count else { throw LectureError(.bug) }

@@ -7,7 +7,8 @@ import LectureStore
 ///
 /// The other words serve `Benchmarks/licences.py`: `fill STORE DEVICE COUNT CALLBACK`, `inspect STORE DEVICE [KEY]` and
 /// `verify TRUST-DIR`. `details STORE DEVICE [COUNT]` fills a store and measures lists with everything they show.
-/// `page DIRECTORY [COUNT]` measures pages of the server. `playlist [COUNT]` reads and writes a playlist of a million segments.
+/// `page DIRECTORY [COUNT]` measures pages of the server.
+/// `playlist [COUNT]` reads and writes a playlist of a million segments.
 ///
 /// Prints one JSON object per line; milliseconds are the median and the worst of 50 runs, and the CPU time of one. The
 /// ledger of licences comes last: see ``LedgerBenchmark``.

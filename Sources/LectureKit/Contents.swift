@@ -104,27 +104,6 @@ extension LectureManager.Contents {
         }
     }
 
-    /// The lectures beside one in a list, as ``list(_:sort:page:)`` shows them: pages that may be turned both ways, and
-    /// whose addresses last, since a key is enough to find the place.
-    ///
-    /// - Parameters:
-    ///   - filter: which lectures.
-    ///   - sort: in which order.
-    ///   - key: the lecture; it need not match the filter any more.
-    ///   - isBefore: whether those before it are read, which end with the one next to it, or those after it.
-    ///   - limit: the maximum number.
-    /// - Returns: the lectures in the order of the list; nil when there is no such lecture.
-    /// - Throws: ``LectureError`` when the store cannot be read.
-    package func list(
-        _ filter: ContentFilter, sort: ContentSort, beside key: ContentKey, isBefore: Bool, limit: Int
-    ) throws(LectureError) -> [Content]? {
-        try LectureError.only {
-            try queries.contents(filter, sort: sort, beside: key, isBefore: isBefore, limit: limit) { content, file in
-                truthful(content, file)
-            }
-        }
-    }
-
     /// How many lectures match a filter.
     ///
     /// - Parameter filter: which lectures.

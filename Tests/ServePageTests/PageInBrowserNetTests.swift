@@ -84,6 +84,7 @@ struct PageInBrowserNetTests {
         func press(_ name: String, _ note: PageText, on page: String, of path: String) async throws {
             try await browser.open(url + page)
             try await browser.click("form[action='\(path)/\(name)'] button")
+            try await browser.wait(for: "document.querySelector('.note')")
             #expect(try await browser.text(".note") == note.text(.english), "\(name)")
         }
         try await press("pause", .resultPaused, on: "/", of: slow)
@@ -191,7 +192,8 @@ struct PageInBrowserNetTests {
             """
             const element = document.activeElement
             if (!element || element === document.body) return ''
-            return element.getAttribute('href') || element.name || element.closest('form')?.getAttribute('action') || '?'
+            return element.getAttribute('href') || element.name ||
+                element.closest('form')?.getAttribute('action') || '?'
             """) as? String ?? ""
     }
 

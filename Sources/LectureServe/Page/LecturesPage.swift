@@ -87,12 +87,14 @@ struct LecturesPage: Sendable {
     private func lectures() async throws -> Run {
         let (filter, sort, limit) = (query.filter, query.sort, Self.size + 1)
         if let key = query.before,
-            let found = try await manager.contents.list(filter, sort: sort, beside: key, isBefore: true, limit: limit)
+            let found = try await ListNeighbours.list(
+                filter, sort: sort, beside: key, isBefore: true, limit: limit, in: manager.contents)
         {
             return Run(shown: found.suffix(Self.size), hasBefore: found.count > Self.size, hasAfter: true)
         }
         if let key = query.after,
-            let found = try await manager.contents.list(filter, sort: sort, beside: key, isBefore: false, limit: limit)
+            let found = try await ListNeighbours.list(
+                filter, sort: sort, beside: key, isBefore: false, limit: limit, in: manager.contents)
         {
             return Run(shown: Array(found.prefix(Self.size)), hasBefore: true, hasAfter: found.count > Self.size)
         }

@@ -185,6 +185,7 @@ struct ProgressFigures: Sendable, Hashable {
     /// One line of text.
     ///
     /// - Parameter language: its language.
+    /// - Returns: for instance `40 % · 4.0 MB of 10 MB`.
     func text(_ language: PageLanguage) -> String {
         let format = PageFormat(language: language)
         let received = format.size(bytes)

@@ -42,6 +42,7 @@ struct PageContext: Sendable {
     ///   - subject: what it is about, for those who hear the button without what is around it.
     ///   - style: a class of the button.
     ///   - fields: further fields.
+    /// - Returns: the form.
     func button(
         _ path: String, _ label: PageText, subject: String? = nil, style: String? = nil,
         fields: [(String, String)] = []
@@ -67,6 +68,7 @@ struct PageContext: Sendable {
     /// A path of this server that a form or a query names; nil for anything else.
     ///
     /// - Parameter text: what was sent.
+    /// - Returns: the path, which is safe to redirect to.
     static func localPath(_ text: String?) -> String? {
         guard let text, text.utf8.count <= 2048, text.utf8.first == UInt8(ascii: "/") else { return nil }
         let second = text.utf8.dropFirst().first

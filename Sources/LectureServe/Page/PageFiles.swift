@@ -6,6 +6,7 @@ enum PageFiles {
         (() => {
           const state = document.getElementById('connection');
           let source = null, wasLost = false, pending = new Set(), isLoading = false, wait = 1000;
+          let isPressed = false;
 
           const say = (text, isLost) => {
             if (!state || state.textContent === text) return;
@@ -53,10 +54,13 @@ enum PageFiles {
             try {
               const answer = await fetch(location.href, { credentials: 'same-origin' });
               if (answer.redirected && new URL(answer.url).pathname === '/sign-in') { location.reload(); return; }
-              if (answer.ok) replace(new DOMParser().parseFromString(await answer.text(), 'text/html'), names);
+              const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+              // A button that is replaced while it is pressed would not be clicked.
+              if (isPressed) for (const name of names || ['*']) pending.add(name);
+              else if (answer.ok) replace(page, names);
             } catch { /* The event stream notices that the server is gone, and everything is loaded again. */ }
             isLoading = false;
-            load();
+            if (!isPressed) load();
           };
 
           const connect = () => {
@@ -71,7 +75,9 @@ enum PageFiles {
               const message = JSON.parse(event.data);
               message.progress.forEach(progress);
 
-                             for (const name of message.changed) if (document.querySelector(`[data-part="${name}"]`)) pending.add(name);
+                             for (const name of message.changed) {
+                if (document.querySelector(`[data-part="${name}"]`)) pending.add(name);
+              }
               load();
             });
             source.addEventListener('error', () => {
@@ -82,6 +88,11 @@ enum PageFiles {
               wait = Math.min(wait * 2, 30000);
             });
           };
+
+          document.addEventListener('pointerdown', () => { isPressed = true; }, true);
+          for (const name of ['pointerup', 'pointercancel']) {
+            document.addEventListener(name, () => setTimeout(() => { isPressed = false; load(); }), true);
+          }
 
           if (state && window.EventSource) {
             connect();
@@ -258,7 +269,7 @@ enum PageFiles {
           td { border: 0; padding: .15rem 0; display: grid; grid-template-columns: 7rem minmax(0, 1fr); gap: .5rem; }
           td:first-child { grid-template-columns: minmax(0, 1fr); font-weight: 600; }
           .filter { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-          .filter label:first-child, .filter .buttons { grid-column: 1 / -1; }
+          .filter label:first-child, .filter label:last-of-type, .filter .buttons { grid-column: 1 / -1; }
           td:first-child::before { content: none; }
           td::before { content: attr(data-head); color: var(--quiet); font-size: .875rem; font-weight: 400; }
           td:has(> .buttons:empty) { display: none; }
