@@ -198,6 +198,9 @@ let package = Package(
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureHTTP", "LectureCrypto", "LectureFiles",
                 "LectureServedMedia",
+            ],
+            resources: [
+                .embedInCode("Files/page.js"), .embedInCode("Files/style.css"), .embedInCode("Files/watch.js"),
             ]),
         // The façade, and its other module name for applications.
         .target(

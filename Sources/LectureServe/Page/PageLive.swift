@@ -112,7 +112,8 @@ final class PageLive: Sendable {
         case .queued, .advanced, .completed, .unchanged, .outdated, .checkFailed, .failed, .stopped, .removed:
             lectureParts.union(["details", "attempts", "programs"])
         case .published, .publishingFailed: ["status", "attention", "disk", "why"]
-        case .trouble(_): ["status", "attention", "disk", "why"]
+        case .trouble(let error) where error.code == .storageFull: ["status", "attention", "disk", "why"]
+        case .trouble(_): ["status", "attention", "why"]
         case .licenceGranted, .renewalBegan, .renewed, .renewalEnded, .licenceExchange, .licenceEnded, .licenceDeleted:
             ["licence", "calendar", "ends", "list", "summary"]
         case .reportsProgress, .reportsDelivered, .reportExchange, .reportRefused, .reportObstacle, .reportsSent:

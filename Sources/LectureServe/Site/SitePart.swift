@@ -38,8 +38,8 @@ package struct SiteRoute: Sendable {
 
     /// Who may ask.
     package let need: Need
-    /// Whether it is a page: links of other sites may lead to it, and a browser without a session is sent to the sign-in
-    /// page first.
+    /// Whether it is a page: links of other sites may lead to it, and a browser without a session is sent to the
+    /// sign-in page first.
     package let isPage: Bool
     /// Answers.
     package let answer: Answer
