@@ -442,7 +442,7 @@ let package = Package(
             name: "LectureLiveServerTests",
             dependencies: [
                 "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureFiles", "LectureSQLite",
-                "LectureFormats", "LectureModel", "LectureTestSupport",
+                "LectureFormats", "LectureModel", "LectureTestSupport", "LiveTestSupport",
             ]),
         // Live lectures from one end to the other.
         .testTarget(
