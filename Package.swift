@@ -457,7 +457,8 @@ let package = Package(
             name: "LectureLiveCommandTests",
             dependencies: [
                 "LectureLiveCommand", "LectureCommand", "LectureLiveServer", "LectureLiveClient", "LectureLive",
-                "FlipFlopLiteSDK", "LectureTransport", "LectureFiles", "LectureFormats", "LectureKit", "LectureModel",
+                "FlipFlopLiteMedia", "LecturePlayer", "FlipFlopLiteSDK", "LectureTransport", "LectureFiles",
+                "LectureFormats", "LectureKit", "LectureModel",
                 "LiveTestSupport", "LectureProgramSupport", "LectureTestSupport",
             ],
             exclude: ["Golden"]),
