@@ -482,7 +482,7 @@ let package = Package(
             name: "LectureLiveServerTests",
             dependencies: [
                 "LectureLiveServer", "LectureLive", "LectureHTTP", "LectureCrypto", "LectureFiles", "LectureSQLite",
-                "LectureFormats", "LectureModel", "LectureTestSupport",
+                "LectureFormats", "LectureModel", "LectureTestSupport", "LiveTestSupport",
             ]),
         // Live lectures from one end to the other.
         .testTarget(
@@ -497,7 +497,8 @@ let package = Package(
             name: "LectureLiveCommandTests",
             dependencies: [
                 "LectureLiveCommand", "LectureCommand", "LectureLiveServer", "LectureLiveClient", "LectureLive",
-                "FlipFlopLiteSDK", "LectureTransport", "LectureFiles", "LectureFormats", "LectureKit", "LectureModel",
+                "FlipFlopLiteMedia", "LecturePlayer", "FlipFlopLiteSDK", "LectureTransport", "LectureFiles",
+                "LectureFormats", "LectureKit", "LectureModel",
                 "LiveTestSupport", "LectureProgramSupport", "LectureTestSupport",
             ],
             exclude: ["Golden"]),

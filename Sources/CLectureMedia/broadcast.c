@@ -29,9 +29,10 @@ struct clm_broadcast {
     /// Under `lock`.
     clm_effect_values values;
     AVFrame *image;
+    clm_preview *preview;
     enum clm_code last_error;
     bool is_stopping, is_over;
-    atomic_bool is_accepting, is_connected, needs_key, is_silent;
+    atomic_bool is_accepting, is_connected, needs_key, is_silent, has_preview;
     _Atomic int32_t bitrate;
     atomic_uint_fast64_t frames_made, frames_encoded;
     /// Of the thread: pictures and samples since the start, which was at `start`.
@@ -113,6 +114,21 @@ static void take_source(clm_broadcast *broadcast) {
     pthread_mutex_unlock(&broadcast->lock);
 }
 
+/// Shows a picture to the broadcaster.
+static void show(clm_broadcast *broadcast, const AVFrame *made) {
+    pthread_mutex_lock(&broadcast->lock);
+    if (broadcast->preview) clm_preview_put(broadcast->preview, made);
+    pthread_mutex_unlock(&broadcast->lock);
+}
+
+static void encode_picture(clm_broadcast *broadcast, AVFrame *made) {
+    made->pts = broadcast->ticks;
+    bool is_key = atomic_exchange(&broadcast->needs_key, false);
+    made->pict_type = is_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+    clm_encoder_set_bitrate(&broadcast->encoder, atomic_load(&broadcast->bitrate));
+    encode(broadcast, broadcast->encoder.video, made);
+}
+
 static int make_picture(clm_broadcast *broadcast) {
     take_source(broadcast);
     AVFrame *picture = av_frame_alloc(), *inset = av_frame_alloc(), *made = av_frame_alloc();
@@ -122,14 +138,10 @@ static int make_picture(clm_broadcast *broadcast) {
     if (result >= 0) {
         atomic_fetch_add(&broadcast->frames_made, 1);
         add_inset(broadcast, time, inset);
-        if (atomic_load(&broadcast->is_accepting)) {
-            result = compose(broadcast, picture, inset, made);
-            made->pts = broadcast->ticks;
-            bool is_key = atomic_exchange(&broadcast->needs_key, false);
-            made->pict_type = is_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
-            clm_encoder_set_bitrate(&broadcast->encoder, atomic_load(&broadcast->bitrate));
-            if (result >= 0) encode(broadcast, broadcast->encoder.video, made);
-        }
+        bool is_accepting = atomic_load(&broadcast->is_accepting), is_shown = atomic_load(&broadcast->has_preview);
+        if (is_accepting || is_shown) result = compose(broadcast, picture, inset, made);
+        if (result >= 0 && is_shown) show(broadcast, made);
+        if (result >= 0 && is_accepting) encode_picture(broadcast, made);
     }
     broadcast->ticks++;
     av_frame_free(&picture);
@@ -386,6 +398,13 @@ enum clm_code clm_broadcast_set_source(clm_broadcast *broadcast, const clm_sourc
     }
     pthread_mutex_unlock(&broadcast->exchanging);
     return code;
+}
+
+void clm_broadcast_set_preview(clm_broadcast *broadcast, clm_preview *preview) {
+    pthread_mutex_lock(&broadcast->lock);
+    broadcast->preview = preview;
+    atomic_store(&broadcast->has_preview, preview != NULL);
+    pthread_mutex_unlock(&broadcast->lock);
 }
 
 void clm_broadcast_drop(clm_broadcast *broadcast) {

@@ -123,6 +123,11 @@ void clm_effects_free(clm_effects *effects);
 /// Decodes a still image in this size; NULL when it is none.
 AVFrame *clm_image_load(const char *path, int width, int height);
 
+// preview.c
+
+/// Takes a reference to a picture in place of the one before. Never waits.
+void clm_preview_put(clm_preview *preview, const AVFrame *picture);
+
 // encoder.c
 
 typedef struct clm_encoder {

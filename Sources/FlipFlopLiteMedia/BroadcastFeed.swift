@@ -19,6 +19,8 @@ public final class BroadcastFeed: FeedSource {
         public var speed = EncodingSpeed.veryfast
         /// Is called when a source is over or has failed, before the link is ended and brought back.
         public var sourceEnded: (@Sendable () -> Void)?
+        /// How the preview is shown: its title, and where its display is looked for. It has no sound.
+        public var preview = PlayerPicture.Options()
         /// How long a media server may accept nothing.
         public var writeDeadline = Duration.seconds(5)
 
@@ -53,6 +55,11 @@ public final class BroadcastFeed: FeedSource {
                 state.bitrate = settings.videoBitrate
             }
             try self.start()
+            let shown = try FeedPreview(preview.object, settings, self.sources.preview)
+            self.state.withLock { state in
+                state.preview = shown
+                if let broadcast = state.broadcast { shown?.show(broadcast) }
+            }
         }
     }
 
@@ -75,6 +82,7 @@ public final class BroadcastFeed: FeedSource {
         state.withLock { state in
             (state.broadcast, state.isSourceOver) = (broadcast, false)
             state.base = 0
+            state.preview?.show(broadcast)
         }
         apply(wanted, to: broadcast)
         Task { [weak self] in
@@ -112,12 +120,13 @@ public final class BroadcastFeed: FeedSource {
 
     /// Closes the source.
     public func close() async {
-        let broadcast = state.withLock { state in
-            defer { (state.broadcast, state.settings, state.ended) = (nil, nil, nil) }
-            return state.broadcast
+        let (broadcast, preview) = state.withLock { state in
+            defer { (state.broadcast, state.settings, state.ended, state.preview) = (nil, nil, nil, nil) }
+            return (state.broadcast, state.preview)
         }
         await withCheckedContinuation { continuation in
             queue.async {
+                preview?.close()
                 broadcast?.close()
                 continuation.resume()
             }
@@ -219,8 +228,13 @@ public final class BroadcastFeed: FeedSource {
 
     /// Chooses the source; the link stays. When it cannot be opened, the one before is sent on.
     public func switchCamera(to camera: FFStreamerConfig.CameraPosition) {
-        exchange({ $0.camera = camera }, failed: { _ in })
+        switchCamera(to: camera, failed: { _ in })
     }
+
+    /// Chooses the source; the link stays. When it cannot be opened, the one before is sent on.
+    public func switchCamera(
+        to camera: FFStreamerConfig.CameraPosition, failed: @escaping @Sendable (FFError) -> Void
+    ) { exchange({ $0.camera = camera }, failed: failed) }
 
     /// Shows the other source small, in the lower right corner.
     public func setPictureInPicture(_ isOn: Bool, failed: @escaping @Sendable (FFError) -> Void) {
@@ -275,6 +289,7 @@ public final class BroadcastFeed: FeedSource {
 /// What is wanted of a feed, and what it is doing.
 private struct FeedState {
     var broadcast: LiveBroadcast?
+    var preview: FeedPreview?
     var settings: FeedSettings?
     /// Is taken by the first that reports the end of the link.
     var ended: (@Sendable () -> Void)?

@@ -11,12 +11,14 @@ extension FFLConfig {
     /// - Parameters:
     ///   - front: what a broadcaster sends at `.front`.
     ///   - back: what it sends at `.back`; nil for the same.
-    ///   - player: how a viewer plays.
+    ///   - player: how a viewer plays, and how the preview of a broadcaster is shown.
     /// - Returns: a configuration with media.
     public func withMedia(
         front: BroadcastSource, back: BroadcastSource? = nil, player: PlayerPicture.Options = PlayerPicture.Options()
     ) -> FFLConfig {
-        withMedia(BroadcastFeed.Sources(front: front, back: back), player: player)
+        var sources = BroadcastFeed.Sources(front: front, back: back)
+        sources.preview = player
+        return withMedia(sources, player: player)
     }
 
     /// The same server, with the media of this product.

@@ -16,6 +16,11 @@ public final class LiveWindow: Sendable {
     ///
     /// - Parameter surface: the surface.
     public init(_ surface: PlayerSurface) { self.surface = surface }
+
+    /// Shows pictures in a window of its own.
+    ///
+    /// - Parameter title: its title.
+    public convenience init(title: String) { self.init(.window(title: title, isFullscreen: false)) }
 }
 
 /// The picture of a viewer: HLS and RTMP by libmpv.
@@ -69,7 +74,7 @@ public final class PlayerPicture: LivePicture {
     public func open(url: String, view: LiveSurface, isLowLatency: Bool) {
         let isRTMP = url.lowercased().hasPrefix("rtmp")
         do throws(LectureError) {
-            let player = try player(surface(view.object))
+            let player = try player(options.surface(view.object))
             state.withLock { $0.isRTMP = isRTMP }
             try player.open(url, isLowLatency: isLowLatency || isRTMP)
         } catch { report.yield(.failed(Self.failure(error, isRTMP: isRTMP))) }
@@ -89,13 +94,6 @@ public final class PlayerPicture: LivePicture {
             follow(player)
             return player
         }
-    }
-
-    private func surface(_ object: AnyObject?) -> PlayerSurface {
-        if let frames = object as? PlayerFrames { return .frames(frames) }
-        if let window = object as? LiveWindow { return window.surface }
-        let hasDisplay = options.environment.values.contains { !$0.isEmpty }
-        return hasDisplay ? .window(title: options.title, isFullscreen: false) : .none
     }
 
     private func follow(_ player: LiveStreamPlayer) {
@@ -147,5 +145,15 @@ public final class PlayerPicture: LivePicture {
             return state.player
         }
         player?.mute(isMuted)
+    }
+}
+
+extension PlayerPicture.Options {
+    /// Where an object of an application is shown.
+    func surface(_ object: AnyObject?) -> PlayerSurface {
+        if let frames = object as? PlayerFrames { return .frames(frames) }
+        if let window = object as? LiveWindow { return window.surface }
+        let hasDisplay = environment.values.contains { !$0.isEmpty }
+        return hasDisplay ? .window(title: title, isFullscreen: false) : .none
     }
 }

@@ -54,11 +54,17 @@ public final class FFLLiveManager: Sendable {
     /// Opens the source again, or gives its device back.
     func setCameraOpen(_ isOpen: Bool) { feed?.setCameraOpen(isOpen, failed: failing(nil)) }
 
-    /// Sends the other of the two sources.
+    /// Sends the other of the two sources. When that cannot be opened, the delegate gets the error, 80103, and the one
+    /// before is sent on.
     public func switchCamera() {
-        change { state, feed in
-            state.camera = state.camera == .front ? .back : .front
-            feed.switchCamera(to: state.camera)
+        let failed = failing(nil)
+        let (feed, camera) = state.withLock { state in
+            if state.feed != nil { state.camera = state.camera.other }
+            return (state.feed, state.camera)
+        }
+        feed?.switchCamera(to: camera) { [state] error in
+            state.withLock { $0.camera = camera.other }
+            failed(error)
         }
     }
 
@@ -165,4 +171,8 @@ public final class FFLLiveManager: Sendable {
 
     /// Leaves the bitrate as it is.
     public func disableAdaptiveBitrate() { inbox.yield(.adaptive(false)) }
+}
+
+extension FFStreamerConfig.CameraPosition {
+    fileprivate var other: Self { self == .front ? .back : .front }
 }

@@ -108,6 +108,13 @@ public protocol FeedSource: AnyObject, Sendable {
     /// Chooses the source.
     func switchCamera(to camera: FFStreamerConfig.CameraPosition)
 
+    /// Chooses the source.
+    ///
+    /// - Parameters:
+    ///   - camera: which one.
+    ///   - failed: gets the reason when it cannot be opened, and the one before is sent on.
+    func switchCamera(to camera: FFStreamerConfig.CameraPosition, failed: @escaping @Sendable (FFError) -> Void)
+
     /// Sends a still image in place of the picture. The sound stays.
     ///
     /// - Parameters:
@@ -132,6 +139,11 @@ public protocol FeedSource: AnyObject, Sendable {
 
 /// Media that cannot do what was added later.
 extension FeedSource {
+    /// Chooses the source, and cannot fail.
+    public func switchCamera(
+        to camera: FFStreamerConfig.CameraPosition, failed: @escaping @Sendable (FFError) -> Void
+    ) { switchCamera(to: camera) }
+
     /// Fails with 80110.
     public func showImage(_ path: String?, failed: @escaping @Sendable (FFError) -> Void) { failed(.notPossible) }
 

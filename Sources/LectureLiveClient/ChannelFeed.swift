@@ -11,7 +11,8 @@ import LectureModel
 ///  waits ───────────────────────────┘        └──▶ connections, history, waits
 /// ```
 ///
-/// It ends for good with a token that is not valid, with a refusal, and when it could not be opened at all.
+/// It ends for good with a token that is not valid, with a refusal, when it could not be opened at all, and when it was
+/// lost for longer than its reader has patience.
 package final class ChannelFeed: Sendable {
     /// What happens.
     package enum Event: Hashable, Sendable {
@@ -39,15 +40,16 @@ package final class ChannelFeed: Sendable {
     ///   - client: the member.
     ///   - after: the last message that is known; nil for what comes from now on.
     ///   - inactivity: without a byte for so long a connection is lost.
+    ///   - patience: how long a stream that was open may be lost; nil for any time.
     ///   - time: the clock and its waits.
     package init(
         _ channelID: UInt64, _ client: MemberClient, after: UInt64? = nil,
-        inactivity: Duration = ChannelFeed.inactivity, time: LiveTime
+        inactivity: Duration = ChannelFeed.inactivity, patience: Duration? = nil, time: LiveTime
     ) {
         let (events, report) = AsyncStream.makeStream(of: Event.self)
         self.events = events
         run = Task {
-            await FeedRun(channelID, client, inactivity, time, report).run(ChatFeed(after: after))
+            await FeedRun(channelID, client, inactivity, patience, time, report).run(ChatFeed(after: after))
             report.finish()
         }
     }
@@ -78,21 +80,23 @@ private struct FeedRun: Sendable {
     let channelID: UInt64
     let client: MemberClient
     let inactivity: Duration
+    let patience: Duration?
     let time: LiveTime
     let report: AsyncStream<ChannelFeed.Event>.Continuation
     let inbox = Inbox()
 
     init(
-        _ channelID: UInt64, _ client: MemberClient, _ inactivity: Duration, _ time: LiveTime,
+        _ channelID: UInt64, _ client: MemberClient, _ inactivity: Duration, _ patience: Duration?, _ time: LiveTime,
         _ report: AsyncStream<ChannelFeed.Event>.Continuation
     ) {
         (self.channelID, self.client, self.inactivity, self.time) = (channelID, client, inactivity, time)
-        self.report = report
+        (self.patience, self.report) = (patience, report)
     }
 
     func run(_ feed: ChatFeed) async {
         var feed = feed
         var (wasOpen, attempts, position): (Bool, Int, String) = (false, 0, "")
+        var lostAt: BootInstant?
         // All that waits or reads ends with this task.
         await withDiscardingTaskGroup { group in
             var current: TransferID?
@@ -104,7 +108,7 @@ private struct FeedRun: Sendable {
                 switch input {
                 case .opened:
                     if !wasOpen { report.yield(.opened) }
-                    wasOpen = true
+                    (wasOpen, lostAt) = (true, nil)
                     outputs = feed.opened(now: now)
                 case .message(let message):
                     inbox.taken()
@@ -113,8 +117,12 @@ private struct FeedRun: Sendable {
                 case .lost(let failure, let reached):
                     (attempts, position) = (attempts + 1, reached)
                     let isFinal = failure?.code != .server || !wasOpen && attempts >= Self.firstAttempts
+                    let since = lostAt ?? now
+                    lostAt = since
                     if let failure, isFinal {
                         end = failure
+                    } else if wasOpen, let patience, now - since >= patience {
+                        end = Self.givenUp(patience)
                     } else {
                         outputs = feed.lost(now: now, random: time.random.next())
                     }
@@ -132,6 +140,13 @@ private struct FeedRun: Sendable {
             if let current { client.transport.cancel(current) }
             group.cancelAll()
         }
+    }
+
+    private static func givenUp(_ patience: Duration) -> LiveFailure {
+        var failure = LiveFailure(
+            .server, "the server was lost, and has not come back for \(patience.components.seconds) s")
+        failure.isUnavailable = true
+        return failure
     }
 
     private func carryOut(
@@ -262,7 +277,8 @@ private final class EventSink: TransferSink {
         guard let status = state.status else {
             var detail = ""
             if case .failed(_, let text) = outcome.end { detail = ": \(text)" }
-            let failure = LiveFailure(.server, "the server has not answered\(detail)")
+            var failure = LiveFailure(.server, "the server has not answered\(detail)")
+            failure.isUnavailable = true
             return inbox.put(.lost(failure, position: position))
         }
         // A server that is busy or restarts is asked again; a refusal is final.

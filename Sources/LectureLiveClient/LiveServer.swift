@@ -44,18 +44,19 @@ package struct LiveServer: Sendable, CustomStringConvertible, CustomReflectable 
     /// - Parameters:
     ///   - path: after ``base``.
     ///   - body: what is sent, in JSON, by `POST`; nil for `GET`.
+    ///   - method: a method in place of `POST`; nil for none.
     ///   - transport: makes the exchange.
     ///   - code: the number of what is tried.
     /// - Returns: the answer; nil when it has no body, or one that is no JSON.
     /// - Throws: `LiveFailure`.
     func call(
-        _ path: String, body: String?, _ transport: any Transport, _ code: LiveFailure.Code
+        _ path: String, body: String?, method: String? = nil, _ transport: any Transport, _ code: LiveFailure.Code
     ) async throws(LiveFailure) -> JSONValue? {
         let sink = AnswerSink(limit: MemberClient.answerLimit)
         var request = TransferRequest(id: TransferNumbers.next(), url: base + path, sink: sink)
         request.headers.append(authorization)
         request.headers.append(HeaderField(name: "Accept", value: "application/json"))
-        request.body = body.map { RequestBody(Array($0.utf8), mediaType: "application/json") }
+        request.body = body.map { RequestBody(Array($0.utf8), mediaType: "application/json", method: method) }
         request.totalTimeout = MemberClient.callLimit
         transport.start(request)
         let answer: AnswerSink.Answer

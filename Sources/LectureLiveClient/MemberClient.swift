@@ -228,4 +228,10 @@ package struct MemberClient: Sendable {
     ) async throws(LiveFailure) -> JSONValue? {
         try await server.call("/v2/members/me/\(path)", body: body, transport, code)
     }
+
+    /// Makes a call whose answer has nothing to read.
+    func order(_ method: String, _ path: String, body: String = "{}") async throws(LiveFailure) {
+        let path = "/v2/members/me/\(path)"
+        _ = try await server.call(path, body: body, method: method, transport, .serverUnexpected)
+    }
 }

@@ -37,6 +37,7 @@ struct BroadcastPlan {
     let title: String
     let room: UInt64?
     let resumes: Bool
+    let hasPreview: Bool
     let duration: Duration?
 
     init(_ command: ParsedCommand) throws(UsageError) {
@@ -59,6 +60,7 @@ struct BroadcastPlan {
         self.source = source
         (title, resumes) = (command.text("title") ?? "", command.flag("resume"))
         room = command.text("room").flatMap { UInt64($0) }
+        hasPreview = command.flag("preview")
         duration = command.duration("duration")
         settings = FFStreamerConfig()
         settings.preset = FFStreamerConfig.Preset(rawValue: "hd\(command.text("size") ?? "1280x720")") ?? .hd1280x720
@@ -119,7 +121,8 @@ struct BroadcastRun {
             timer?.cancel()
         }
         streamer.setVideoInfo(title: plan.title)
-        streamer.prepare(config: plan.settings)
+        let preview = plan.hasPreview ? media.preview(plan.title) : nil
+        streamer.prepare(preview: preview, config: plan.settings)
         if let open {
             session.say("Going on with room \(open.id).")
             streamer.restart(videoRoomId: open.id)
@@ -235,10 +238,13 @@ struct BroadcastRun {
 
     private func notEnded(_ failure: LiveFailure) -> LiveProblem {
         let id = room.map { " \($0)" } ?? ""
+        // What has ended the broadcast is the reason: the server was lost, and is still not there.
+        let status = self.failure.map { LiveEnding.status(for: $0) } ?? .tryAgain
+        let reason = self.failure ?? failure
         return LiveProblem(
-            failure.code,
-            "\(LiveEnding.sentence(failure)) Room\(id) stays open: 'lecture-live broadcast --resume' goes on with it, "
-                + "'lecture-live rooms end\(id)' ends it.", status: .tryAgain)
+            reason.code,
+            "\(LiveEnding.sentence(reason)) Room\(id) stays open: 'lecture-live broadcast --resume' goes on with it, "
+                + "'lecture-live rooms end\(id)' ends it.", status: status)
     }
 
     private static func sentence(_ alarm: AlarmState) -> String {

@@ -128,7 +128,8 @@ struct ChatRun {
     }
 
     private mutating func follow() async throws -> ExitStatus {
-        let feed = ChannelFeed(room.channelID, client, after: last, time: session.effects.time)
+        let feed = ChannelFeed(
+            room.channelID, client, after: last, patience: LiveSession.patience, time: session.effects.time)
         let reading = Task { [inbox] in
             for await event in feed.events { inbox.put(.feed(event)) }
         }

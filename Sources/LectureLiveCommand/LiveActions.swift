@@ -12,6 +12,11 @@ package enum LiveActions {
         let commands: [String: @Sendable (LiveSession) async throws -> ExitStatus] = [
             "login": { try await LoginCommand.run($0) }, "rooms list": { try await RoomCommands.list($0) },
             "rooms show": { try await RoomCommands.show($0) }, "rooms end": { try await RoomCommands.end($0) },
+            "rooms delete": { try await ModerationCommands.delete($0) },
+            "rooms ban": { try await ModerationCommands.ban($0, isBanned: true) },
+            "rooms unban": { try await ModerationCommands.ban($0, isBanned: false) },
+            "rooms hide": { try await ModerationCommands.hide($0) },
+            "rooms slow": { try await ModerationCommands.slow($0) },
             "broadcast": { try await BroadcastCommand.run($0) }, "watch": { try await WatchCommand.run($0) },
             "chat": { try await ChatCommand.run($0) }, "archive": { try await ArchiveCommand.run($0) },
         ]

@@ -31,11 +31,14 @@ package enum LiveEnding {
     /// - Parameter failure: what has ended the command.
     /// - Returns: the status.
     package static func status(for failure: LiveFailure) -> ExitStatus {
-        if failure.serverCode == "VIDEO_ROOM_NOT_FOUND" { return .someFailed }
+        if missing.contains(failure.serverCode) { return .someFailed }
         if failure.isTooEarly || failure.isTooFast { return .tryAgain }
         if failure.isUnavailable { return .unavailable }
         return status(for: failure.code)
     }
+
+    /// The server's words for what there is not.
+    private static let missing: Set = ["VIDEO_ROOM_NOT_FOUND", "MEMBER_NOT_FOUND", "CHANNEL_MESSAGE_NOT_FOUND"]
 
     /// The exit status of a number, where the server's word is not known.
     ///
@@ -74,6 +77,9 @@ package enum LiveEnding {
         case ("VIDEO_ROOM_NOT_FOUND", _): "'lecture-live rooms' lists the member's rooms."
         case ("VIDEO_ROOM_ALREADY_OPEN", _): "Continue with it: 'lecture-live broadcast --resume'."
         case ("NOT_VIDEO_ROOM_OWNER", _): "Only the member that has made the room may do this."
+        case ("MEMBER_NOT_FOUND", _): "A member is there once it has logged in; its name is not its ID."
+        case ("CHANNEL_MESSAGE_NOT_FOUND", _): "'lecture-live chat --json' prints the numbers of messages."
+        case ("VIDEO_ROOM_OWNER", _): "The host of a room cannot be banned from it."
         case ("MEMBER_BANNED", _): "The host of the room can permit the member again."
         case ("CHANNEL_CLOSED", _): "The room has ended: 'lecture-live archive' shows its recording."
         case ("INVALID_APP_USER_ID_FORMAT", _): "An ID has 1 to 50 letters, digits, '.', '_', '-' and '@'."

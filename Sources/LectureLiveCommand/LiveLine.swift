@@ -156,6 +156,27 @@ package enum LiveLine {
         }
     }
 
+    /// The host has done something about a room or its chat.
+    ///
+    /// - Parameters:
+    ///   - action: what: `delete`, `ban`, `unban`, `hide` or `slow`.
+    ///   - room: the room.
+    ///   - user: the member that is banned or permitted again.
+    ///   - message: the message that is hidden.
+    ///   - seconds: between two messages of a member.
+    /// - Returns: the line.
+    package static func moderation(
+        _ action: String, room: UInt64, user: String? = nil, message: UInt64? = nil, seconds: Int? = nil
+    ) -> String {
+        line("live_moderation") { json in
+            json.member("action", action)
+            json.member("room", room)
+            json.member("user", user)
+            json.member("message", message)
+            json.member("seconds", seconds)
+        }
+    }
+
     /// Something went wrong.
     ///
     /// - Parameters:

@@ -27,6 +27,9 @@ struct LiveSession: Sendable {
         tokenFile = try TokenFile.path(command, context.environment)
     }
 
+    /// How long a server that was lost may be away before a command ends.
+    static let patience = Duration.seconds(120)
+
     /// Whether lines are for programs.
     var wantsJSON: Bool { command.flag("json") }
 

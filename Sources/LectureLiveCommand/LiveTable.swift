@@ -62,7 +62,7 @@ package enum LiveTable {
         examples: [ExampleSpec("lecture-live login --credentials app.key --user kim --name 'Kim Lee'", "log Kim in")])
 
     private static let rooms = CommandSpec(
-        "rooms", "lists, shows and ends the member's rooms",
+        "rooms", "lists, shows, ends, deletes and moderates the member's rooms",
         discussion: ["Without a subcommand it lists them: 'lecture-live rooms --state LIVE'."], standard: "list",
         subcommands: [
             CommandSpec(
@@ -85,7 +85,32 @@ package enum LiveTable {
                         + "within seconds after the broadcaster has stopped."
                 ],
                 arguments: [room], examples: [ExampleSpec("lecture-live rooms end 12", "end it")]),
-        ])
+        ] + moderation)
+
+    private static let user = ArgumentSpec("USER", "The member's ID with the application.", .text)
+
+    private static let moderation: [CommandSpec] = [
+        CommandSpec(
+            "delete", "deletes a room that is not on the air",
+            discussion: ["Its chat and its recording are deleted with it, and cannot be restored."],
+            arguments: [room], examples: [ExampleSpec("lecture-live rooms delete 12", "delete it")]),
+        CommandSpec(
+            "ban", "bans a member from a room",
+            discussion: ["The member cannot watch it, read or write its chat, or renew a licence of its recording."],
+            arguments: [room, user], examples: [ExampleSpec("lecture-live rooms ban 12 lee", "ban Lee")]),
+        CommandSpec(
+            "unban", "permits a member again", arguments: [room, user],
+            examples: [ExampleSpec("lecture-live rooms unban 12 lee", "permit Lee again")]),
+        CommandSpec(
+            "hide", "hides a message of the chat",
+            discussion: ["'lecture-live chat --json' prints the numbers of messages."],
+            arguments: [room, ArgumentSpec("MESSAGE", "The number of the message.", .integer(1...Int.max))],
+            examples: [ExampleSpec("lecture-live rooms hide 12 7", "hide the seventh message")]),
+        CommandSpec(
+            "slow", "sets how long members wait between two messages",
+            arguments: [room, ArgumentSpec("SECONDS", "0 to 3600; 0 for no wait.", .integer(0...3600))],
+            examples: [ExampleSpec("lecture-live rooms slow 12 30", "a message each half minute")]),
+    ]
 
     private static let broadcast = CommandSpec(
         "broadcast", "broadcasts a lecture",
@@ -114,6 +139,7 @@ package enum LiveTable {
             .value(
                 "bitrate", nil, "RATE", .bitRate, help: "Of the video, in bits a second.", defaultText: "2M"),
             .flag("adaptive", help: "Let the bitrate follow the link."),
+            .flag("preview", help: "Show what is sent, in a window; needs a display."),
             .value("duration", nil, "TIME", .duration, help: "End after this time on the air."),
         ],
         examples: [

@@ -8,16 +8,22 @@ package struct MediaFactories: Sendable {
     package let feed: @Sendable (FeedChoice) -> any FeedSource
     /// Makes the picture of a viewer.
     package let picture: @Sendable (PictureChoice) -> any LivePicture
+    /// Makes the place where a broadcaster sees what is sent; it gets a title.
+    package let preview: @Sendable (String) -> any AnyObject & Sendable
 
     /// Makes factories.
     ///
     /// - Parameters:
     ///   - feed: makes the media of a broadcaster.
     ///   - picture: makes the picture of a viewer.
+    ///   - preview: makes the place where a broadcaster sees what is sent: a window of its own unless another is given.
     package init(
         feed: @escaping @Sendable (FeedChoice) -> any FeedSource,
-        picture: @escaping @Sendable (PictureChoice) -> any LivePicture
-    ) { (self.feed, self.picture) = (feed, picture) }
+        picture: @escaping @Sendable (PictureChoice) -> any LivePicture,
+        preview: @escaping @Sendable (String) -> any AnyObject & Sendable = { title in
+            LiveWindow(title: title)
+        }
+    ) { (self.feed, self.picture, self.preview) = (feed, picture, preview) }
 
     /// The encoder of `LectureLiveMedia`, and libmpv.
     ///
@@ -28,7 +34,7 @@ package struct MediaFactories: Sendable {
         return Self(
             feed: { choice in
                 var sources = BroadcastFeed.Sources(front: choice.broadcastSource(displays["DISPLAY"] ?? ":0"))
-                sources.sourceEnded = choice.sourceEnded
+                (sources.sourceEnded, sources.preview.environment) = (choice.sourceEnded, displays)
                 return BroadcastFeed(sources)
             },
             picture: { choice in

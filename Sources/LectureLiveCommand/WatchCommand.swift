@@ -110,7 +110,8 @@ struct WatchRun {
     ) async throws -> String? {
         if let url = room.playURL { return url }
         let wasJoined = try await client.join(room.id)
-        let feed = ChannelFeed(room.channelID, client, time: session.effects.time)
+        let feed = ChannelFeed(
+            room.channelID, client, patience: LiveSession.patience, time: session.effects.time)
         let reading = Task { [inbox] in
             for await event in feed.events { inbox.put(.feed(event)) }
         }

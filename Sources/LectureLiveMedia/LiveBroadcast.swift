@@ -1,5 +1,6 @@
 internal import CLectureMedia
 import Dispatch
+import LectureModel
 
 /// Publishes live media over RTMP: H.264 and AAC, from a source with effects.
 ///
@@ -13,6 +14,8 @@ import Dispatch
     /// `nonisolated(unsafe)`: every function of the handle takes its locks, and it is freed with the last reference.
     private nonisolated(unsafe) let handle: OpaquePointer
     private let reports: EndReports
+    /// Lives as long as C may put pictures into it.
+    private let preview = Guarded<BroadcastPreview?>(nil)
     private let queue = DispatchQueue(label: "LectureLiveMedia.LiveBroadcast", attributes: .concurrent)
 
     /// Opens the source and the encoders, and starts both.
@@ -175,6 +178,16 @@ import Dispatch
 
     /// Shows the first source alone.
     public func hideInset() { _ = unsafe clm_broadcast_show_inset(handle, nil) }
+
+    /// Shows each picture as it goes to the encoder, whether there is a connection or not. Showing delays no picture.
+    ///
+    /// - Parameter preview: where it is shown, of the size of the broadcast; nil for nowhere.
+    public func show(in preview: BroadcastPreview?) {
+        self.preview.withLock { present in
+            unsafe clm_broadcast_set_preview(handle, preview?.handle)
+            present = preview
+        }
+    }
 
     private func check(_ code: clm_code) throws(BroadcastError) {
         if code != .CLM_OK { throw BroadcastError(code) }

@@ -73,7 +73,8 @@ public final class LiveServer: Sendable {
                     fragments: "\(directory)/hls",
                     recordings: options.archives.isOn ? "\(directory)/recordings" : nil, address: options.address,
                     port: port,
-                    hooks: "\(url)/hooks/\(secret)", fragmentMilliseconds: options.fragment.milliseconds)
+                    hooks: "\(url)/hooks/\(secret)", filesApplication: LiveService.filesApplication(secret),
+                    fragmentMilliseconds: options.fragment.milliseconds)
                 nginx = NginxServer(setup) { [weak service] in Task { await service?.mediaServerDied() } }
             }
             try http.serve(by: service)

@@ -267,11 +267,8 @@ actor LiveService: HTTPHandler {
         switch words[1] {
         case "publish": return try await publish(name, client: client)
         case "publish-done": try broadcasts.lost(client: client)
-        case "egress":
-            guard broadcasts.isExpected(name) else { return HTTPAnswer(403) }
-            try archives.began(name)
-            watchFeeds()
-        case "egress-done": broadcasts.finished(name)
+        case "egress": return HTTPAnswer(broadcasts.isExpected(name) ? 200 : 403)
+        case "files-done": broadcasts.finished(name)
         case "recorded": try archives.closed(name)
         case "play": return HTTPAnswer(try relays.admit(form) ? 200 : 403)
         case "play-done": relays.ended(client: client)
@@ -295,7 +292,10 @@ actor LiveService: HTTPHandler {
         // The key may have been replaced meanwhile.
         guard try store.find(key: name) != nil else { return HTTPAnswer(403) }
         let repeated = try broadcasts.begin(key.memberID, client: client)
-        return HTTPAnswer(302, [("Location", "\(egressURL)/\(repeated)")])
+        // nginx opens its files as soon as it has this answer.
+        try archives.began(repeated)
+        watchFeeds()
+        return HTTPAnswer(302, [("Location", "\(filesURL)/\(repeated)")])
     }
 
     /// Whose right has ended plays no longer.
@@ -312,8 +312,13 @@ actor LiveService: HTTPHandler {
         return host.isEmpty ? options.localAddress : String(host)
     }
 
+    /// The application of nginx that makes files; its name is a secret, as that of the hooks.
+    static func filesApplication(_ hookSecret: String) -> String { "files-\(hookSecret)" }
+
     /// Where nginx sends feeds on to: itself.
-    private var egressURL: String { "rtmp://\(options.localAddress):\(options.rtmpPort ?? 0)/egress" }
+    private var filesURL: String {
+        "rtmp://\(options.localAddress):\(options.rtmpPort ?? 0)/\(Self.filesApplication(hookSecret))"
+    }
 
     /// Looks for the first fragments, as long as there is a feed without.
     private func watchFeeds() {

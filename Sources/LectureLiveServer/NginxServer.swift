@@ -28,6 +28,8 @@ final class NginxServer: Sendable {
         var port: UInt16
         /// Where this process answers hooks, with the secret in the path and without a slash at the end.
         var hooks: String
+        /// The application that makes files. Only this process and nginx know its name.
+        var filesApplication: String
         var fragmentMilliseconds: Int64
 
         /// How many fragments nginx lists: those of half a day, and no more than a program that keeps a lecture takes.
@@ -189,8 +191,16 @@ final class NginxServer: Sendable {
             """
     }
 
-    /// Two applications: `live` takes feeds under their keys, and the hook sends each on to `egress` under a name that
-    /// is public; there the fragments are made. Redirected within one application, fragments would have the key's name.
+    private var local: String { LiveOptions.local(setup.address) }
+    private var listedMilliseconds: Int64 { setup.listedFragments * setup.fragmentMilliseconds }
+
+    /// Three applications: `live` takes feeds under their keys, and its hook sends each on, under a public name, to the
+    /// one that makes files; that sends it on to `egress`, which players reach. Redirected within one
+    /// application, fragments would have the key's name.
+    ///
+    /// Files are made where publishing has no hook. nginx begins fragments before it asks a hook, and a recording only
+    /// when that was answered: if a key frame came in between, the recording began a group of pictures later than what
+    /// viewers saw. So that no other program of this machine publishes there, the name of the application is a secret.
     var configuration: String {
         """
         load_module "\(setup.modules)/ngx_rtmp_module.so";
@@ -213,23 +223,31 @@ final class NginxServer: Sendable {
                     on_publish "\(setup.hooks)/publish";
                     on_publish_done "\(setup.hooks)/publish-done";
                 }
+                application \(setup.filesApplication) {
+                    live on;
+                    allow publish \(local);
+                    deny publish all;
+                    deny play all;
+                    push rtmp://\(local):\(setup.port)/egress;
+                    drop_idle_publisher 5s;
+                    on_publish_done "\(setup.hooks)/files-done";
+                    hls on;
+                    hls_path "\(setup.fragments)";
+                    hls_nested on;
+                    hls_fragment \(setup.fragmentMilliseconds)ms;
+                    hls_playlist_length \(listedMilliseconds)ms;
+                    hls_cleanup off;\(recording)
+                }
                 application egress {
                     live on;
-                    allow publish \(LiveOptions.local(setup.address));
+                    allow publish \(local);
                     deny publish all;
                     idle_streams off;
                     publish_notify on;
                     drop_idle_publisher 5s;
                     on_publish "\(setup.hooks)/egress";
-                    on_publish_done "\(setup.hooks)/egress-done";
                     on_play "\(setup.hooks)/play";
                     on_play_done "\(setup.hooks)/play-done";
-                    hls on;
-                    hls_path "\(setup.fragments)";
-                    hls_nested on;
-                    hls_fragment \(setup.fragmentMilliseconds)ms;
-                    hls_playlist_length \(setup.listedFragments * setup.fragmentMilliseconds)ms;
-                    hls_cleanup off;\(recording)
                 }
             }
         }

@@ -128,6 +128,18 @@ public final class LiveStreamPlayer: Sendable {
         }
     }
 
+    /// Opens pictures that are made while they are shown, paused, in place of the stream that was open. Each is shown
+    /// as soon as it is there, and there is no sound.
+    ///
+    /// - Parameter pictures: what is shown; it is cancelled when the player is closed.
+    public func open(_ pictures: any RawPictures) {
+        state.withLock { state in
+            state.open()
+            player.run(["set", "pause", "yes"])
+            player.load(pictures)
+        }
+    }
+
     /// Plays, now or as soon as it can.
     public func play() { player.setPaused(false) }
 

@@ -30,7 +30,10 @@ extension EasyHandle {
         set(CURLOPT_BUFFERSIZE, Self.bufferSize(for: request))
         set(CURLOPT_USERAGENT, configuration.userAgent)
         setHeaders(Self.headerLines(of: request))
-        if let body = request.body { sendBody(bytes: body.bytes.count) }
+        if let body = request.body {
+            sendBody(bytes: body.bytes.count)
+            if let method = body.method { set(CURLOPT_CUSTOMREQUEST, method) }
+        }
         setVersion(of: request)
         setProxy(configuration.proxy, roots: roots)
         setTrust(roots, pins: configuration.pinnedPublicKeys)

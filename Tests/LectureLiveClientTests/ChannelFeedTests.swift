@@ -198,4 +198,33 @@ struct ChannelFeedTests {
             while await stand.transport.statistics().running > 0 { await Task.yield() }
         }
     }
+
+    @Test(arguments: [Duration.zero, .seconds(1), .seconds(120)])
+    func `a stream that was lost is given up when its reader has no more patience`(patience: Duration) async throws {
+        let requests = Guarded(0)
+        let server = try RawServer { peer in
+            let head = peer.readHead()
+            let isStream = head.contains("event-sources")
+            let count = requests.withLock { requests in
+                if isStream { requests += 1 }
+                return requests
+            }
+            let answer =
+                isStream && count == 1
+                ? "200 OK\r\nContent-Type: text/event-stream" : "503 Busy\r\nContent-Length: 0"
+            peer.send("HTTP/1.1 \(answer)\r\nConnection: close\r\n\r\n")
+        }
+        try await Stand.with(server.http) { stand in
+            let start = stand.time.clock.boot()
+            var events: [ChannelFeed.Event] = []
+            let feed = stand.feed(patience: patience)
+            for await event in feed.events { events.append(event) }
+            #expect(events.count == 2 && events.first == .opened)
+            guard case .failed(let failure) = events.last else { return #expect(Bool(false), "\(events)") }
+            #expect(failure.code == .server && failure.isUnavailable)
+            #expect(failure.message.contains("was lost, and has not come back for \(patience.components.seconds) s"))
+            #expect(stand.time.clock.boot() - start >= patience)
+        }
+        #expect(requests.withLock { $0 } >= (patience == .zero ? 1 : 2))
+    }
 }

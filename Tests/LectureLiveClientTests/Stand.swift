@@ -35,8 +35,11 @@ struct Stand: Sendable {
         return try result.get()
     }
 
-    func feed(after id: UInt64? = nil, inactivity: Duration = ChannelFeed.inactivity) -> ChannelFeed {
-        ChannelFeed(MemberServer.channelID, client, after: id, inactivity: inactivity, time: time)
+    func feed(
+        after id: UInt64? = nil, inactivity: Duration = ChannelFeed.inactivity, patience: Duration? = nil
+    ) -> ChannelFeed {
+        ChannelFeed(
+            MemberServer.channelID, client, after: id, inactivity: inactivity, patience: patience, time: time)
     }
 }
 

@@ -149,13 +149,13 @@ struct ArchiveProgramTests {
     @Test func `nginx records only where archives are made`() {
         var setup = NginxServer.Setup(
             program: "nginx", modules: "m", directory: "/r", fragments: "/f", recordings: nil, address: "127.0.0.1",
-            port: 1, hooks: "http://h", fragmentMilliseconds: 500)
+            port: 1, hooks: "http://h", filesApplication: "files-s", fragmentMilliseconds: 500)
         #expect(!NginxServer(setup) {}.configuration.contains("record"))
         setup.recordings = "/state/recordings"
         let text = NginxServer(setup) {}.configuration
         #expect(text.contains("record_path \"/state/recordings\";") && text.contains("\"http://h/recorded\";"))
-        // In the application with public names, not in the one with keys.
+        // In the application that makes fragments, not in the one with keys.
         let place = text.range(of: "record all")?.lowerBound
-        #expect(place.map { $0 > (text.range(of: "application egress")?.lowerBound ?? text.endIndex) } == true)
+        #expect(place.map { $0 > (text.range(of: "application files-s")?.lowerBound ?? text.endIndex) } == true)
     }
 }

@@ -218,19 +218,21 @@ struct LiveStoreTests {
         #expect(LiveCodes.room(0) == nil && LiveCodes.key(7) == nil && LiveCodes.origin(4) == nil)
     }
 
-    @Test func `the configuration of nginx has two applications, and plays nothing itself`() {
+    @Test func `the configuration of nginx has three applications, and plays one of them`() {
         let setup = NginxServer.Setup(
             program: "/usr/sbin/nginx", modules: "/m", directory: "/s/run", fragments: "/s/hls", address: "0.0.0.0",
-            port: 1936, hooks: "http://127.0.0.1:8088/hooks/SECRET", fragmentMilliseconds: 2000)
+            port: 1936, hooks: "http://127.0.0.1:8088/hooks/SECRET", filesApplication: "files-SECRET",
+            fragmentMilliseconds: 2000)
         let text = NginxServer(setup, died: {}).configuration
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         for line in [
-            "listen 0.0.0.0:1936;", "application live {", "application egress {", "drop_idle_publisher 5s;",
+            "listen 0.0.0.0:1936;", "application live {", "application egress {", "application files-SECRET {",
+            "drop_idle_publisher 5s;", "push rtmp://127.0.0.1:1936/egress;",
             "idle_streams off;", "allow publish 127.0.0.1;", "deny publish all;", "hls_path \"/s/hls\";",
             "hls_fragment 2000ms;", "on_publish \"http://127.0.0.1:8088/hooks/SECRET/publish\";",
             "on_publish \"http://127.0.0.1:8088/hooks/SECRET/egress\";", "listen \"unix:/s/run/nginx.sock\";",
         ] { #expect(lines.contains(line), "\(line)") }
-        #expect(lines.count { $0 == "deny play all;" } == 1)
+        #expect(lines.count { $0 == "deny play all;" } == 2)
         #expect(lines.count { $0 == "access_log off;" } == 2)
     }
 

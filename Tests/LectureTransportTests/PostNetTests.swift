@@ -54,6 +54,31 @@ struct PostNetTests {
         #expect(!head.contains("expect:") && !head.contains("transfer-encoding"))
     }
 
+    @Test(arguments: ["DELETE", "PUT", "PATCH"])
+    func `a body can belong to another method`(method: String) async throws {
+        let seen = Guarded<[Received]>([])
+        let server = try RawServer { peer in
+            guard let received = Self.read(peer) else { return }
+            seen.withLock { $0.append(received) }
+            peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+        }
+        try await Bench.run { bench in
+            for _ in 0..<2 {
+                let (end, _) = await bench.fetch("\(server.http)/thing") {
+                    $0.body = RequestBody(Array("{}".utf8), mediaType: "application/json", method: method)
+                }
+                #expect(end == .complete)
+            }
+            // The next exchange has the usual method again.
+            let (end, _) = await bench.fetch("\(server.http)/thing") {
+                $0.body = RequestBody(Array("{}".utf8), mediaType: "application/json")
+            }
+            #expect(end == .complete)
+        }
+        let heads = seen.withLock { $0.map(\.head) }
+        #expect(heads.map { $0.prefix { $0 != " " } } == [method[...], method[...], "POST"])
+    }
+
     @Test
     func `fields derived from the body override given ones of that name`() async throws {
         let seen = Guarded<[Received]>([])

@@ -146,6 +146,20 @@ enum clm_code clm_broadcast_show_inset(clm_broadcast *_Nonnull broadcast, const 
 /// Reads the counters.
 clm_statistics clm_broadcast_statistics(clm_broadcast *_Nonnull broadcast);
 
+typedef struct clm_preview clm_preview;
+
+/// Makes room for the newest picture of broadcasts of this size. NULL without memory, or for a size that is none.
+clm_preview *_Nullable clm_preview_create(int32_t width, int32_t height);
+/// Shows what this broadcast makes, before it is encoded; NULL ends that. A preview has to live until then.
+void clm_broadcast_set_preview(clm_broadcast *_Nonnull broadcast, clm_preview *_Nullable preview);
+/// Reads pictures of YUV 4:2:0, plane after plane, without gaps. Waits for the next one, and leaves out those that came
+/// while it did not. 0 when the preview was closed. One reader at a time.
+int64_t clm_preview_read(clm_preview *_Nonnull preview, void *_Nonnull buffer, int64_t count);
+/// Ends reading, now and from now on.
+void clm_preview_close(clm_preview *_Nonnull preview);
+/// Frees it. No broadcast and no reader may have it.
+void clm_preview_free(clm_preview *_Nonnull preview);
+
 /// What a packager has done so far.
 typedef struct clm_packager_statistics {
     uint64_t frames, bytes;

@@ -13,7 +13,8 @@ package import LectureFormats
 /// `start` before the media is there is remembered: `prepare`, `enter` and `start` may be called back to back. The
 /// channel (`enter`: join, event stream, state of the room) is independent of the picture. While the room is
 /// interrupted a missing picture is no failure; when it resumes, its address is another one, which is published and
-/// opened.
+/// opened. A picture that stands still is a reason to read the room at once: what has become of it may not have been
+/// reported, for instance because another program of the member has left the channel. It is joined again at 90203.
 package struct LivePlayerMachine: Hashable, Sendable {
     /// The states.
     package enum Phase: String, Hashable, Sendable, CaseIterable {
@@ -264,7 +265,10 @@ package struct LivePlayerMachine: Hashable, Sendable {
     }
 
     private mutating func stall(_ now: BootInstant, _ effects: inout [Effect]) {
-        if phase == .started { enter(.paused, &effects) }
+        if phase == .started {
+            enter(.paused, &effects)
+            if channel == .open { effects.append(.getRoom(roomID)) }
+        }
         if phase == .prepared, !wantsPlay, !isOpening { isOpening = true }
         if due == nil { watch(now, &effects) }
     }
@@ -297,6 +301,7 @@ package struct LivePlayerMachine: Hashable, Sendable {
             return stop(.stopped, &effects)
         }
         effects.append(.notify(.failed(LiveFailure(.tooLongBuffering, "no media for 10 s: it is opened again"))))
+        if channel == .open { effects += [.join(roomID), .getRoom(roomID)] }
         open(now, &effects)
     }
 

@@ -36,19 +36,24 @@ package struct TransferRequest: Sendable {
     }
 }
 
-/// The body of a POST.
+/// The body of a POST, or of another method.
 package struct RequestBody: Sendable, Hashable {
     /// The bytes.
     package var bytes: [UInt8]
     /// The value of `Content-Type`.
     package var mediaType: String
+    /// A method in place of POST, such as `DELETE` or `PUT` (RFC 9110, 9.3).
+    package var method: String?
 
     /// Creates a body.
     ///
     /// - Parameters:
     ///   - bytes: the bytes.
     ///   - mediaType: the value of `Content-Type`.
-    package init(_ bytes: [UInt8], mediaType: String) { (self.bytes, self.mediaType) = (bytes, mediaType) }
+    ///   - method: a method in place of POST; nil for none.
+    package init(_ bytes: [UInt8], mediaType: String, method: String? = nil) {
+        (self.bytes, self.mediaType, self.method) = (bytes, mediaType, method)
+    }
 }
 
 /// Receives the events of one exchange. Called on the transport's own thread, one call after the other, never after

@@ -1,3 +1,4 @@
+import CMpv
 import LectureKit
 
 /// The bytes of a lecture for a thread of libmpv, which asks for them one call after the other and waits.
@@ -136,4 +137,43 @@ final class MediaWindow: Sendable {
             if !state.isCancelled, state.failure == nil { state.failure = error }
         }
     }
+
+    /// Gives it to libmpv, which owns it until it closes it.
+    func open(_ info: UnsafeMutablePointer<mpv_stream_cb_info>) {
+        unsafe info.pointee.cookie = unsafe Unmanaged.passRetained(self).toOpaque()
+        unsafe info.pointee.read_fn = readStream
+        unsafe info.pointee.seek_fn = seekStream
+        unsafe info.pointee.size_fn = sizeOfStream
+        unsafe info.pointee.close_fn = closeStream
+        unsafe info.pointee.cancel_fn = cancelStream
+    }
 }
+
+// What libmpv calls on its threads (stream_cb.h).
+
+private func window(_ cookie: UnsafeMutableRawPointer?) -> MediaWindow? {
+    unsafe cookie.map { unsafe Unmanaged<MediaWindow>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func readStream(
+    _ cookie: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ count: UInt64
+) -> Int64 {
+    guard let buffer = unsafe buffer else { return -1 }
+    let space = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: count))
+    return unsafe Int64(window(cookie)?.read(into: space) ?? -1)
+}
+
+private func seekStream(_ cookie: UnsafeMutableRawPointer?, _ place: Int64) -> Int64 {
+    unsafe window(cookie)?.seek(to: place) == true ? place : Int64(MPV_ERROR_GENERIC.rawValue)
+}
+
+private func sizeOfStream(_ cookie: UnsafeMutableRawPointer?) -> Int64 {
+    unsafe window(cookie)?.byteCount ?? Int64(MPV_ERROR_UNSUPPORTED.rawValue)
+}
+
+private func closeStream(_ cookie: UnsafeMutableRawPointer?) {
+    guard let cookie = unsafe cookie else { return }
+    unsafe Unmanaged<MediaWindow>.fromOpaque(cookie).release()
+}
+
+private func cancelStream(_ cookie: UnsafeMutableRawPointer?) { unsafe window(cookie)?.cancel() }

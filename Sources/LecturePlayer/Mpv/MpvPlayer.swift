@@ -56,6 +56,8 @@ import LectureKit
     /// Nil once it is destroyed.
     private let handle: Monitor<Handle?>
     private let windows = Monitor<MediaWindows?>(nil)
+    /// What is shown in place of a lecture's media.
+    private let pictures = Monitor<PictureStream?>(nil)
     private let tracks = Monitor(PlayerTracks())
     /// Whether media was opened, for which libmpv needs to know its streams.
     private let hasStreams = Monitor(false)
@@ -122,6 +124,23 @@ import LectureKit
         before?.cancel()
         let playlist = media.timeline == nil ? media.playlist : nil
         self.playlist.withLock { $0 = playlist }
+        guard registersStreams() else { return }
+        run(["set", "chapters-file", tracks.chapters.isEmpty ? "" : Self.chapters])
+        run(["set", "start", start > .zero ? Self.text(start) : "none"])
+        run(["set", "end", end.map(Self.text) ?? "none"])
+        if let playlist { return run(["loadfile", Self.location(playlist), "replace", Self.options(playlist)]) }
+        run(["loadfile", windows.location, "replace"] + (media.timeline == nil ? [] : [Self.timelineOptions]))
+    }
+
+    /// Opens pictures that are made while they are shown, paused.
+    func load(_ pictures: any RawPictures) {
+        let stream = PictureStream(pictures)
+        self.pictures.withLock { $0 = stream }
+        if registersStreams() { run(["loadfile", PictureStream.location, "replace", stream.options]) }
+    }
+
+    /// Makes libmpv ask this player for the bytes of streams; false when it refuses, which is reported.
+    private func registersStreams() -> Bool {
         let isFirst = hasStreams.withLock { hasStreams in
             defer { hasStreams = true }
             return !hasStreams
@@ -131,12 +150,9 @@ import LectureKit
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
             return unsafe library.addStream(handle.pointer, "lecture", context, openStream)
         }
-        if let added, added < 0 { return report(.failed(failure(added))) }
-        run(["set", "chapters-file", tracks.chapters.isEmpty ? "" : Self.chapters])
-        run(["set", "start", start > .zero ? Self.text(start) : "none"])
-        run(["set", "end", end.map(Self.text) ?? "none"])
-        if let playlist { return run(["loadfile", Self.location(playlist), "replace", Self.options(playlist)]) }
-        run(["loadfile", windows.location, "replace"] + (media.timeline == nil ? [] : [Self.timelineOptions]))
+        guard let added, added < 0 else { return true }
+        report(.failed(failure(added)))
+        return false
     }
 
     /// A URL, or several as one timeline (edl-mpv.rst).
@@ -202,6 +218,7 @@ import LectureKit
     /// Ends the player. Its thread destroys it.
     func close() {
         windows.withLock(\.self)?.cancel()
+        pictures.withLock(\.self)?.cancel()
         run(["quit"])
     }
 
@@ -273,16 +290,15 @@ import LectureKit
 
     /// Opens the media, its chapters, or subtitles by their number, for libmpv.
     fileprivate func open(_ name: String, _ info: UnsafeMutablePointer<mpv_stream_cb_info>) -> Int32 {
+        if name == PictureStream.location, let stream = pictures.withLock(\.self) {
+            unsafe stream.open(info)
+            return 0
+        }
         let small = file(name).map { MediaWindow(MemorySource(bytes: $0)) }
         guard let window = small ?? windows.withLock(\.self)?.open(name) else {
             return MPV_ERROR_LOADING_FAILED.rawValue
         }
-        unsafe info.pointee.cookie = unsafe Unmanaged.passRetained(window).toOpaque()
-        unsafe info.pointee.read_fn = readStream
-        unsafe info.pointee.seek_fn = seekStream
-        unsafe info.pointee.size_fn = sizeOfStream
-        unsafe info.pointee.close_fn = closeStream
-        unsafe info.pointee.cancel_fn = cancelStream
+        unsafe window.open(info)
         return 0
     }
 
@@ -308,6 +324,7 @@ import LectureKit
         }
         report.yield(.closed)
         windows.withLock(\.self)?.cancel()
+        pictures.withLock(\.self)?.cancel()
         self.handle.withLock { $0 = nil }
         renderer.withLock(\.self)?.close()
         unsafe library.destroy(handle.pointer)
@@ -440,8 +457,7 @@ import LectureKit
     }
 }
 
-// What libmpv calls on its threads (stream_cb.h). The context of a stream is its window, which it owns until it is
-// closed.
+// What libmpv calls on its threads (stream_cb.h).
 
 private func openStream(
     _ context: UnsafeMutableRawPointer?, _ uri: UnsafeMutablePointer<CChar>?,
@@ -454,30 +470,3 @@ private func openStream(
     let player = unsafe Unmanaged<MpvPlayer>.fromOpaque(context).takeUnretainedValue()
     return unsafe player.open(String(cString: uri), info)
 }
-
-private func window(_ cookie: UnsafeMutableRawPointer?) -> MediaWindow? {
-    unsafe cookie.map { unsafe Unmanaged<MediaWindow>.fromOpaque($0).takeUnretainedValue() }
-}
-
-private func readStream(
-    _ cookie: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ count: UInt64
-) -> Int64 {
-    guard let buffer = unsafe buffer else { return -1 }
-    let space = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: count))
-    return unsafe Int64(window(cookie)?.read(into: space) ?? -1)
-}
-
-private func seekStream(_ cookie: UnsafeMutableRawPointer?, _ place: Int64) -> Int64 {
-    unsafe window(cookie)?.seek(to: place) == true ? place : Int64(MPV_ERROR_GENERIC.rawValue)
-}
-
-private func sizeOfStream(_ cookie: UnsafeMutableRawPointer?) -> Int64 {
-    unsafe window(cookie)?.byteCount ?? Int64(MPV_ERROR_UNSUPPORTED.rawValue)
-}
-
-private func closeStream(_ cookie: UnsafeMutableRawPointer?) {
-    guard let cookie = unsafe cookie else { return }
-    unsafe Unmanaged<MediaWindow>.fromOpaque(cookie).release()
-}
-
-private func cancelStream(_ cookie: UnsafeMutableRawPointer?) { unsafe window(cookie)?.cancel() }

@@ -92,7 +92,7 @@ struct LivePlayerMachineTests {
         #expect(run.send([.joined, .channelOpened]) == ["events 70", "*opened 70", "get 7"])
         #expect(run.send([Self.room(.live, "u1")]) == ["*active"])
         #expect(run.send([.picturePlays, .picturePlays]) == ["*started"])
-        #expect(run.send([.pictureStalled, .picturePlays]) == ["*paused", "wait 10000", "*started"])
+        #expect(run.send([.pictureStalled, .picturePlays]) == ["*paused", "get 7", "wait 10000", "*started"])
         #expect(
             run.send([.command(.stop), .command(.exit)]) == ["closePicture", "*stopped", "closeEvents", "leave 7"])
         #expect(run.send([.left]) == ["*closed"])
@@ -100,13 +100,17 @@ struct LivePlayerMachineTests {
 
     @Test func `ten seconds without media open it again, three times, and then end it`() {
         var run = Run(Self.started)
-        #expect(run.send([Self.room(.live, "u1"), .pictureStalled]) == ["*active", "*paused", "wait 10000"])
+        #expect(run.send([Self.room(.live, "u1"), .pictureStalled]) == ["*active", "*paused", "get 7", "wait 10000"])
         for attempt in 1...3 {
             run.milliseconds += 9_999
             #expect(run.send([.time]) == ["wait \(run.milliseconds + 1)"])
             run.milliseconds += 1
             #expect(
-                run.send([.time]) == ["*90203", "open u1", "wait \(run.milliseconds + 10_000)"], "attempt \(attempt)")
+                run.send([.time])
+                    == ["*90203", "join 7", "get 7", "open u1", "wait \(run.milliseconds + 10_000)"],
+                "attempt \(attempt)")
+            // That it was joined again changes nothing; nor does a refusal.
+            #expect(run.send([.joined, .failed(.join, Self.failure)]) == [])
             #expect(run.send([.pictureReady]) == ["playPicture"])
         }
         var other = run
@@ -114,7 +118,7 @@ struct LivePlayerMachineTests {
         #expect(run.send([.time]) == ["*80106", "closePicture", "*stopped"])
         #expect(run.send([.command(.start)]) == ["open u1", "wait \(run.milliseconds + 10_000)"])
         // Media that comes makes all of it begin anew.
-        #expect(other.send([.picturePlays, .pictureStalled]) == ["*started", "*paused", "wait 40000"])
+        #expect(other.send([.picturePlays, .pictureStalled]) == ["*started", "*paused", "get 7", "wait 40000"])
         other.milliseconds += 10_000
         #expect(other.send([.time]).first == "*90203")
     }
@@ -122,7 +126,7 @@ struct LivePlayerMachineTests {
     @Test func `an interruption is no failure, and the room goes on elsewhere`() {
         var run = Run(Self.started)
         _ = run.send([Self.change(.live)])
-        #expect(run.send([Self.change(.inactive), .pictureStalled]) == ["*inactive", "*paused"])
+        #expect(run.send([Self.change(.inactive), .pictureStalled]) == ["*inactive", "*paused", "get 7"])
         run.milliseconds = 3_600_000
         #expect(run.send([.time]) == [])
         #expect(run.send([Self.change(.live, "u2")]) == ["*active", "*u2", "open u2", "wait 3610000"])
@@ -133,5 +137,25 @@ struct LivePlayerMachineTests {
             run.send([.command(.exit), .failed(.leave, Self.failure)]) == [
                 "closeEvents", "leave 7", "*80400", "*closed",
             ])
+    }
+
+    @Test func `a viewer that no event reaches learns at once what has become of the room`() {
+        // The member was taken out of the channel by another program: only the picture shows that something is wrong.
+        for (room, expected) in [
+            (Self.room(.ended, nil), ["*inactive", "closePicture", "*completed"]),
+            (Self.room(.inactive, nil), ["*inactive"]),
+            (Self.room(.live, "u2"), ["*u2", "open u2", "wait 10000"]),
+            (Self.room(.live, "u1"), []),
+        ] {
+            var run = Run(Self.started)
+            _ = run.send([Self.room(.live, "u1")])
+            #expect(run.send([.pictureStalled]) == ["*paused", "get 7", "wait 10000"])
+            #expect(run.send([room]) == expected)
+        }
+        // Without a channel there is nothing to read.
+        var alone = Run([.command(.prepare(url: "u1")), .command(.start), .pictureReady, .picturePlays])
+        #expect(alone.send([.pictureStalled]) == ["*paused", "wait 10000"])
+        alone.milliseconds = 10_000
+        #expect(alone.send([.time]) == ["*90203", "open u1", "wait 20000"])
     }
 }

@@ -87,8 +87,8 @@ let livePlayerTable = """
     started   | LIVE elsewhere | *active, *u2, *paused, open u2, wait 10000 | paused open
     started   | INACTIVE       | *inactive | started open
     started   | ENDED          | closePicture, *completed | completed open
-    started   | stalled        | *paused, wait 10000 | paused open
-    started   | unplayable     | *80104, *paused, wait 10000 | paused open
+    started   | stalled        | *paused, get 7, wait 10000 | paused open
+    started   | unplayable     | *80104, *paused, get 7, wait 10000 | paused open
     started   | events failed  | *80400 | started
     started   | fetch failed   | *80400 | started open
     paused    | prepare        | *80401 | paused open
@@ -119,8 +119,8 @@ let livePlayerTable = """
     inactive  | LIVE           | *active | started open
     inactive  | LIVE elsewhere | *active, *u2, *paused, open u2, wait 10000 | paused open
     inactive  | ENDED          | closePicture, *completed | completed open
-    inactive  | stalled        | *paused | paused open
-    inactive  | unplayable     | *80104, *paused | paused open
+    inactive  | stalled        | *paused, get 7 | paused open
+    inactive  | unplayable     | *80104, *paused, get 7 | paused open
     inactive  | events failed  | *80400 | started
     inactive  | fetch failed   | *80400 | started open
     stopped   | prepare        | *80401 | stopped open
