@@ -149,7 +149,11 @@ final class StateLock: Sendable {
     /// Gives it up.
     func release() {
         descriptor.withLock { file in
-            if file >= 0 { close(file) }
+            // Unlocked first: a child process that is being started has the descriptor until it runs its program.
+            if file >= 0 {
+                flock(file, LOCK_UN)
+                close(file)
+            }
             file = -1
         }
     }
