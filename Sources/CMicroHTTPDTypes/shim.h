@@ -33,6 +33,31 @@ struct cmhdt_identity {
     const char *_Nonnull key;
 };
 
+/// The value of a hexadecimal digit; -1 for another character.
+static inline int cmhdt_digit(char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+/// Decodes `%XX` in place (RFC 3986, section 2.1). `%00` stays as it is: the library passes texts of C, which would end
+/// there, so that one path could be taken for another.
+static inline size_t cmhdt_unescape(void *_Nullable context, struct MHD_Connection *_Nullable connection,
+                                    char *_Nonnull text) {
+    (void)context;
+    (void)connection;
+    char *end = text;
+    for (const char *next = text; *next; next++) {
+        int high = *next == '%' ? cmhdt_digit(next[1]) : -1;
+        int low = high < 0 ? -1 : cmhdt_digit(next[2]);
+        int value = low < 0 ? 0 : high * 16 + low;
+        *end++ = value ? (char)value : *next;
+        if (value) next += 2;
+    }
+    *end = 0;
+    return (size_t)(end - text);
+}
+
 /// `MHD_start_daemon` is variadic. Starts a daemon with one thread on a socket that listens, and takes the socket over.
 /// With an identity it speaks TLS 1.2 and 1.3 (RFC 9325, section 3.1). NULL when it could not start.
 static inline struct MHD_Daemon *_Nullable cmhdt_start(cmhdt_variadic _Nonnull start, int socket,
@@ -52,6 +77,7 @@ static inline struct MHD_Daemon *_Nullable cmhdt_start(cmhdt_variadic _Nonnull s
         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32768,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout, MHD_OPTION_NOTIFY_COMPLETED, calls->completed, calls->context,
         MHD_OPTION_NOTIFY_CONNECTION, calls->connection, calls->context,
+        MHD_OPTION_UNESCAPE_CALLBACK, cmhdt_unescape, (void *)NULL,
         MHD_OPTION_ARRAY, identity ? secure : secure + 3, MHD_OPTION_END);
 }
 

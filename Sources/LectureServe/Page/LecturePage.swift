@@ -16,7 +16,7 @@ struct LecturePage: Sendable {
         let outline = try await manager.contents.outline(of: key)
         let questions = details.licence == nil ? [] : try await manager.licences.attempts(of: key)
         let classroom = HTML(
-            "a", ["href": "/classroom/lectures/\(PageContext.segment(key.text))", "class": "action"],
+            "a", ["href": "/classroom/lectures/\(LectureSegment.text(key.text))", "class": "action"],
             context.html(.classroom))
         let remove = HTML(
             "a", ["href": "\(PageContext.path(of: key))/remove", "class": "action bad"], context.html(.remove))

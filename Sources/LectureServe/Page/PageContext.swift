@@ -60,7 +60,7 @@ struct PageContext: Sendable {
     }
 
     /// The path of a lecture.
-    static func path(of key: ContentKey) -> String { "/lectures/\(segment(key.text))" }
+    static func path(of key: ContentKey) -> String { "/lectures/\(LectureSegment.text(key.text))" }
 
     /// A text as one segment of a path.
     static func segment(_ text: String) -> String { String(FormFields.text([("", text)]).dropFirst()) }

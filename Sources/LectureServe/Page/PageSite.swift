@@ -23,7 +23,7 @@ package final class PageSite: SitePart {
         case 1: single(path[0])
         case 2 where path[0] == "lectures":
             page { context, manager in
-                guard let key = try? ContentKey(path[1]) else { return nil }
+                guard let key = Self.key(path[1]) else { return nil }
                 return try await LecturePage(context: context, manager: manager, key: key).answer()
             }
         case 2 where path == ["reports", "retry"]: ["POST": change { await $0.retryReports($1) }]
@@ -56,13 +56,18 @@ package final class PageSite: SitePart {
     }
 
     private func lecture(_ text: String, _ name: String) -> [String: SiteRoute]? {
-        guard let action = PageActions.Action(rawValue: name), let key = try? ContentKey(text) else { return nil }
+        guard let action = PageActions.Action(rawValue: name), let key = Self.key(text) else { return nil }
         var routes = ["POST": change { await $0.answer(action, key, $1) }]
         if action == .remove {
             let asking = page { try await LecturePage(context: $0, manager: $1, key: key).confirmation() }
             routes["GET"] = asking["GET"]
         }
         return routes
+    }
+
+    /// The key of a segment.
+    private static func key(_ segment: String) -> ContentKey? {
+        LectureSegment.key(segment).flatMap { try? ContentKey($0) }
     }
 
     private func page(
