@@ -102,3 +102,82 @@ import Testing
         #expect(wrong.add("last", now: Self.time(50)) == 60)
     }
 }
+
+@Suite
+struct AccessFileLineTests {
+    private static let digest = String(repeating: "0a", count: 32)
+
+    /// An access file with a text.
+    private static func file(_ text: String, mode: Int = 0o600) throws -> (TemporaryDirectory, String) {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(text, to: "access")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return (directory, path)
+    }
+
+    @Test func `lines of another editor's kind are read, and one is removed alone`() throws {
+        let text = "# people\r\nviewer bo sha256:\(Self.digest)\r\npeer hq sha256:\(Self.digest)\r\n"
+        let (directory, path) = try Self.file(text)
+        #expect(try AccessFile.people(path).map(\.name) == ["bo", "hq"])
+        try AccessFile.remove("bo", from: path)
+        #expect(try AccessFile.people(path) == [AccessFile.Person(name: "hq", role: "peer")])
+        #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("# people\n"))
+        _ = try AccessFile.add(AccessFile.Person(name: "kim", role: "viewer"), to: path)
+        #expect(try AccessFile.people(path).map(\.name) == ["hq", "kim"])
+        _ = directory
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o644, 0o660, 0o777])
+    func `a file that others may read or write is refused, and stays`(mode: Int) throws {
+        let (directory, path) = try Self.file("viewer bo sha256:\(Self.digest)\n", mode: mode)
+        #expect { try AccessFile.people(path) } throws: { ($0 as? LectureError)?.code == .secretReadable }
+        let person = AccessFile.Person(name: "kim", role: "viewer")
+        #expect { try AccessFile.add(person, to: path) } throws: { ($0 as? LectureError)?.code == .secretReadable }
+        #expect { try AccessFile.remove("bo", from: path) } throws: { ($0 as? LectureError)?.code == .secretReadable }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "viewer bo sha256:\(Self.digest)\n")
+        _ = directory
+    }
+
+    @Test func `each token is another one, and only its digest is kept`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("deep/below/access")
+        var tokens: Set<String> = []
+        for number in 1...20 {
+            tokens.insert(try AccessFile.add(AccessFile.Person(name: "p\(number)", role: "viewer"), to: path))
+        }
+        #expect(tokens.count == 20 && tokens.allSatisfy { $0.utf8.count == 43 })
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        for token in tokens { #expect(!text.contains(token)) }
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let folder = try FileManager.default.attributesOfItem(atPath: directory.file("deep/below"))
+        #expect(folder[.posixPermissions] as? Int == 0o700)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("deep/below")) == ["access"])
+    }
+
+    @Test(arguments: ["viewers", "Viewer", "", "operator ", "root"])
+    func `a role that there is not is refused with those that there are`(role: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("access")
+        #expect {
+            try AccessFile.add(AccessFile.Person(name: "kim", role: role), to: path)
+        } throws: { error in
+            let error = error as? LectureError
+            return error?.code == .parameter && AccessFile.roles.allSatisfy { error?.detail.contains($0) == true }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `a text that is not UTF-8 or too long is refused`() throws {
+        let (directory, path) = try Self.file("")
+        let contents: [(Data, LectureError.Code)] = [
+            (Data([0xFF, 0xFE, 0x00]), .configuration), (Data(repeating: 0x20, count: (1 << 20) + 1), .readFile),
+        ]
+        for (data, code) in contents {
+            try data.write(to: URL(filePath: path))
+            #expect { try AccessFile.people(path) } throws: { ($0 as? LectureError)?.code == code }
+        }
+        #expect(throws: LectureError.self) { try AccessFile.people(directory.path) }
+        #expect(throws: LectureError.self) { try AccessFile.people(directory.file("missing")) }
+    }
+}

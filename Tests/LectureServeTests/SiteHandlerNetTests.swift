@@ -158,6 +158,9 @@ struct SiteHandlerNetTests {
             #expect(browser.status == 401 && !browser.head.contains("basic realm"))
             let page = try await ask("/page")
             #expect(page.status == 303 && page.field("location") == "/sign-in?next=%2fpage")
+            let filtered = try await ask("/page?state=failed&search=a%20b")
+            let place = "/sign-in?next=%2fpage%3fstate%3dfailed%26search%3da%2520b"
+            #expect(filtered.status == 303 && filtered.field("location") == place)
             let wrong = try await ask("/page", "-H", "Authorization: Bearer wrong")
             #expect(wrong.status == 401)
         }

@@ -179,7 +179,10 @@ struct PageContextTests {
 
     @Test(arguments: [
         (Set<String>(), "event: change\ndata: {\"changed\":[],\"progress\":[]}\n\n"),
-        (["status", "disk"] as Set<String>, "event: change\ndata: {\"changed\":[\"disk\",\"status\"],\"progress\":[]}\n\n"),
+        (
+            ["status", "disk"] as Set<String>,
+            "event: change\ndata: {\"changed\":[\"disk\",\"status\"],\"progress\":[]}\n\n"
+        ),
     ])
     func `a message names the parts that have changed, in order`(parts: Set<String>, text: String) {
         var changes = PageLive.Changes()

@@ -70,7 +70,10 @@ struct PageNetTests {
             let pages: [(String, [String])] = [
                 ("/", ["<h1>Overview</h1>", "id=\"status\"", "id=\"disk\"", "missing-01", "id=\"lms\""]),
                 ("/lectures", ["<h1>Lectures</h1>", "선형대수학 3강", "線形代数", "bytes-300K-3", "slow-01"]),
-                ("/lectures/algebra-01", ["The requested version", "/classroom/lectures/algebra-01", "&lt;script&gt;"]),
+                (
+                    "/lectures/algebra-01",
+                    ["The requested version", "/classroom/lectures/algebra-01", "&lt;script&gt;"]
+                ),
                 ("/lectures/missing-01", ["404", "id=\"attempts\"", "/lectures/missing-01/retry"]),
                 ("/lectures/bytes-300K-3", ["id=\"details\"", "id=\"licence\"", "Plays left", "May be played"]),
                 ("/lectures/algebra-01/remove", ["Remove this lecture?", "name=\"confirmed\" value=\"yes\""]),

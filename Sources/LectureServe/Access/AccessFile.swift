@@ -78,7 +78,7 @@ public enum AccessFile {
             guard try AccessList(text).entries.contains(where: { $0.person.name == name }) else {
                 throw LectureError(.parameter, detail: "the access file does not have '\(name)'")
             }
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             return lines.filter { line in
                 let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
                 return words.count < 2 || words[1] != name

@@ -30,7 +30,7 @@ package struct AccessList: Sendable, Hashable {
     /// - Parameter text: the text.
     /// - Throws: `LectureError` with `configuration`; its cause has the number of the line, and nothing of its text.
     package init(_ text: String) throws(LectureError) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }.map(String.init)
             if words.isEmpty { continue }
             guard words.count == 3, let role = SiteRole(rawValue: words[0]), words[2].hasPrefix("sha256:"),

@@ -96,8 +96,16 @@ final class SiteHandler: HTTPHandler {
         guard route.isPage, exchange.head.method == "GET", exchange.head.value("authorization") == nil else {
             return send(SiteRefusal.notSignedIn.answer(Self.challenges(exchange.head)), on: exchange)
         }
-        let next = FormFields.text([("next", exchange.head.path)])
+        let next = FormFields.text([("next", Self.address(exchange.head))])
         send(HTTPAnswer(303, [("Location", "/sign-in?\(next)")]), on: exchange)
+    }
+
+    /// Path and query as they are written in an address.
+    private static func address(_ head: HTTPRequestHead) -> String {
+        let path = head.path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { FormFields.text([("", String($0))]).dropFirst() }.joined(separator: "/")
+        let query = FormFields.text(head.query.map { ($0.name, $0.value) })
+        return query.isEmpty ? path : "\(path)?\(query)"
     }
 
     /// How to prove who one is. Players send the name and the token of their URL only once they are asked for them

@@ -1,0 +1,171 @@
+import Foundation
+import LectureKit
+import LectureModel
+import LectureTestSupport
+import Testing
+
+@testable import LectureServe
+
+/// What the classroom refuses, and to whom; and what its pages show.
+struct ClassroomRefusalNetTests {
+    private static func withSchool(_ body: (School) async throws -> Void) async throws {
+        let school = try await School()
+        do { try await body(school) } catch {
+            await school.end()
+            throw error
+        }
+        await school.end()
+    }
+
+    @Test func `each path needs a role`() async throws {
+        try await Self.withSchool { school in
+            _ = try await school.keep("film.mp4", as: "film")
+            let play = try await school.play("film", as: "kim")
+            let rows: [(String, [String], Int, Int, Int, Int)] = [
+                // viewer, operator, peer, without a token
+                ("/classroom", [], 200, 200, 403, 303), ("/classroom/lectures/film", [], 200, 200, 403, 303),
+                ("/classroom/watch.js", [], 200, 200, 403, 401),
+                ("/classroom/lectures/film/media", ["-r", "0-9"], 206, 206, 403, 401),
+                ("/classroom/lectures/film/poster", [], 404, 404, 403, 401),
+                ("/classroom/lectures/film/subtitles/0", [], 404, 404, 403, 401),
+                ("/classroom/links", ["-d", "key=film&user=x&until=1"], 403, 400, 403, 401),
+                ("/classroom/lectures/film/plays", ["-X", "POST"], 201, 201, 403, 401),
+                (play, ["-r", "0-9"], 206, 403, 403, 401),
+            ]
+            for (path, words, viewer, keeper, peer, stranger) in rows {
+                let expected = [("kim", viewer), ("ada", keeper), ("branch", peer)]
+                for (name, status) in expected {
+                    let answer = try await ask(school, path, name, words)
+                    #expect(answer.status == status, "\(path) \(name): \(answer.text.prefix(200))")
+                }
+                #expect(try await ask(school, path, nil, words).status == stranger, "\(path)")
+            }
+        }
+    }
+
+    private func ask(_ school: School, _ path: String, _ name: String?, _ words: [String]) async throws -> Curl.Response
+    {
+        let who = name.map { ["-u", "\($0):\(school.tokens[$0] ?? "")"] } ?? []
+        return try await Curl.get(["\(school.server.url)\(path)"] + who + words)
+    }
+
+    @Test func `methods that a path does not have are named, and change nothing`() async throws {
+        try await Self.withSchool { school in
+            let key = try await school.keep("film.mp4", as: "film")
+            let rows = [
+                ("/classroom", "POST", "GET, HEAD"), ("/classroom/lectures/film", "DELETE", "GET, HEAD"),
+                ("/classroom/lectures/film/plays", "GET", "POST"), ("/classroom/links", "GET", "POST"),
+                ("/classroom/lectures/film/media", "PUT", "GET, HEAD"), ("/classroom/watch.js", "POST", "GET, HEAD"),
+            ]
+            for (path, method, allowed) in rows {
+                let answer = try await ask(school, path, "ada", ["-X", method])
+                #expect(answer.status == 405 && answer.head["allow"] == allowed, "\(path): \(answer.head)")
+            }
+            #expect(try await school.manager.contents.find(key)?.state == .completed)
+        }
+    }
+
+    @Test func `paths that are none are not found`() async throws {
+        try await Self.withSchool { school in
+            _ = try await school.keep("film.mp4", as: "film")
+            let paths = [
+                "/classroom/x", "/classroom/lectures", "/classroom/lectures/film/x",
+                "/classroom/lectures/film/subtitles", "/classroom/lectures/film/subtitles/x",
+                "/classroom/lectures/film/subtitles/-1", "/classroom/lectures/film/subtitles/99", "/classroom/plays",
+                "/classroom/lectures/none", "/classroom/lectures/~YS9i", "/classroom/open/a/b/c",
+                "/classroom/plays/x/y/z",
+            ]
+            for path in paths {
+                let answer = try await ask(school, path, "kim", [])
+                #expect(answer.status == 404, "\(path): \(answer.status)")
+            }
+            #expect(try await ask(school, "/classroom/lectures/~!", "kim", []).status == 403)
+            for path in ["/classroom/../", "/classroom/lectures/..", "/classroom/%2e%2e/x"] {
+                #expect(try await ask(school, path, "kim", ["--path-as-is"]).status == 400, "\(path)")
+            }
+        }
+    }
+
+    @Test func `reports that are none are refused, and the play goes on`() async throws {
+        try await Self.withSchool { school in
+            _ = try await school.keep("film.mp4", as: "film")
+            let play = try await school.play("film", as: "kim")
+            #expect(try await ask(school, play, "kim", ["-r", "0-9"]).status == 206)
+            let bodies = [
+                "", "{}", "[]", "x=1", #"{"sequence":1,"state":"playing","played":[{"from":0,"to":9999}]}"#,
+                #"{"sequence":1,"state":"playing","played":[],"user":"lee"}"#,
+                #"{"sequence":1,"state":"flying","played":[]}"#,
+            ]
+            for body in bodies {
+                let answer = try await ask(school, "\(play)/progress", "kim", ["--data-binary", body])
+                let name = try answer.member("name")
+                #expect(answer.status == 400 && name == "progress", "\(body)")
+            }
+            let long = try school.directory.write(String(repeating: "x", count: 2 << 20), to: "long")
+            #expect(try await ask(school, "\(play)/progress", "kim", ["--data-binary", "@\(long)"]).status == 413)
+            let good = #"{"sequence":1,"state":"playing","played":[]}"#
+            for added in ["true", "false"] {
+                let answer = try await ask(school, "\(play)/progress", "kim", ["--data-binary", good])
+                #expect(answer.status == 200 && answer.text.contains("\"added\":\(added)"))
+            }
+            #expect(try await school.reports(of: "kim").isEmpty)
+            let closed = #"{"sequence":2,"state":"closed","played":[]}"#
+            #expect(try await ask(school, "\(play)/progress", "kim", ["--data-binary", closed]).status == 200)
+            #expect(try await ask(school, play, "kim", ["-r", "0-9"]).status == 404, "its page was closed")
+        }
+    }
+
+    @Test func `links need all of their parts, and a time to come`() async throws {
+        try await Self.withSchool { school in
+            _ = try await school.keep("film.mp4", as: "film")
+            let forms = [
+                ("user=x&until=9999999999", 400), ("key=film&until=9999999999", 400), ("key=film&user=x", 400),
+                ("key=film&user=x&until=1", 400), ("key=film&user=x&until=soon", 400),
+                ("key=film&user=x&until=99999999999999", 400), ("key=film&user=&until=9999999999", 400),
+                ("key=film&user=a%0Ab&until=9999999999", 400), ("key=&user=x&until=9999999999", 400),
+                ("key=film&user=\(String(repeating: "x", count: 129))&until=9999999999", 400),
+                ("key=film&user=\(String(repeating: "x", count: 128))&until=9999999999", 201),
+                ("key=film&user=%EA%B9%80&until=9999999999", 201),
+            ]
+            for (form, status) in forms {
+                let answer = try await ask(school, "/classroom/links", "ada", ["-d", form])
+                #expect(answer.status == status, "\(form): \(answer.text)")
+            }
+        }
+    }
+
+    @Test func `a removed lecture plays no longer`() async throws {
+        try await Self.withSchool { school in
+            let key = try await school.keep("film.mp4", as: "film")
+            let other = try await school.keep("film.mp4", as: "other")
+            try await school.manager.downloads.remove(key)
+            #expect(try await school.manager.downloads.waitUntilIdle(deadline: .seconds(30)))
+            #expect(try await ask(school, "/classroom/lectures/film", "kim", []).status == 404)
+            #expect(try await ask(school, "/classroom/lectures/film/plays", "kim", ["-X", "POST"]).status == 404)
+            #expect(try await ask(school, "/classroom/lectures/film/media", "kim", ["-r", "0-9"]).status == 404)
+            let list = try await ask(school, "/classroom", "kim", [])
+            #expect(!list.text.contains("/lectures/film\"") && list.text.contains("/lectures/\(other.text)\""))
+        }
+    }
+
+    @Test func `the watch page has chapters, bookmarks, and text as text`() async throws {
+        try await Self.withSchool { school in
+            let more =
+                #","title":"<b>Waves</b>","synopsis":"a & b","duration":60,"#
+                + #""chapters":[{"language":"ko","items":[{"position":0,"value":"시작"},"#
+                + #"{"position":65.5,"value":"<i>"}]}],"#
+                + #""bookmarks":[{"position":3661,"title":"proof","kind":"teacher"}]"#
+            _ = try await school.keep("film.mp4", as: "film", more)
+            let text = try await ask(school, "/classroom/lectures/film", "kim", []).text
+            let pieces = [
+                "<h1>&lt;b&gt;Waves&lt;/b&gt;</h1>", "<p>a &amp; b</p>", "<h2>Chapters</h2>", "<ol lang=\"ko\">",
+                ">0:00 시작</a>", "?at=65\" data-at=\"65\">1:05 &lt;i&gt;</a>", "aria-label=\"&lt;b&gt;Waves&lt;/b&gt;\"",
+                "<button>Play</button>", "<video controls preload=\"none\"", "role=\"status\"",
+            ]
+            for piece in pieces { #expect(text.contains(piece), "\(piece)") }
+            #expect(!text.contains("<b>") && !text.contains("<i>"))
+            let later = try await ask(school, "/classroom/lectures/film?at=65", "kim", []).text
+            #expect(later.contains("<button>Play from 1:05</button>") && later.contains("From the beginning"))
+        }
+    }
+}
