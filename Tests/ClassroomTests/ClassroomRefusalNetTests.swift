@@ -49,22 +49,6 @@ struct ClassroomRefusalNetTests {
         return try await Curl.get(["\(school.server.url)\(path)"] + who + words)
     }
 
-    @Test func `methods that a path does not have are named, and change nothing`() async throws {
-        try await Self.withSchool { school in
-            let key = try await school.keep("film.mp4", as: "film")
-            let rows = [
-                ("/classroom", "POST", "GET, HEAD"), ("/classroom/lectures/film", "DELETE", "GET, HEAD"),
-                ("/classroom/lectures/film/plays", "GET", "POST"), ("/classroom/links", "GET", "POST"),
-                ("/classroom/lectures/film/media", "PUT", "GET, HEAD"), ("/classroom/watch.js", "POST", "GET, HEAD"),
-            ]
-            for (path, method, allowed) in rows {
-                let answer = try await ask(school, path, "ada", ["-X", method])
-                #expect(answer.status == 405 && answer.head["allow"] == allowed, "\(path): \(answer.head)")
-            }
-            #expect(try await school.manager.contents.find(key)?.state == .completed)
-        }
-    }
-
     @Test func `paths that are none are not found`() async throws {
         try await Self.withSchool { school in
             _ = try await school.keep("film.mp4", as: "film")
@@ -82,54 +66,6 @@ struct ClassroomRefusalNetTests {
             #expect(try await ask(school, "/classroom/lectures/~!", "kim", []).status == 403)
             for path in ["/classroom/../", "/classroom/lectures/..", "/classroom/%2e%2e/x"] {
                 #expect(try await ask(school, path, "kim", ["--path-as-is"]).status == 400, "\(path)")
-            }
-        }
-    }
-
-    @Test func `reports that are none are refused, and the play goes on`() async throws {
-        try await Self.withSchool { school in
-            _ = try await school.keep("film.mp4", as: "film")
-            let play = try await school.play("film", as: "kim")
-            #expect(try await ask(school, play, "kim", ["-r", "0-9"]).status == 206)
-            let bodies = [
-                "", "{}", "[]", "x=1", #"{"sequence":1,"state":"playing","played":[{"from":0,"to":9999}]}"#,
-                #"{"sequence":1,"state":"playing","played":[],"user":"lee"}"#,
-                #"{"sequence":1,"state":"flying","played":[]}"#,
-            ]
-            for body in bodies {
-                let answer = try await ask(school, "\(play)/progress", "kim", ["--data-binary", body])
-                let name = try answer.member("name")
-                #expect(answer.status == 400 && name == "progress", "\(body)")
-            }
-            let long = try school.directory.write(String(repeating: "x", count: 2 << 20), to: "long")
-            #expect(try await ask(school, "\(play)/progress", "kim", ["--data-binary", "@\(long)"]).status == 413)
-            let good = #"{"sequence":1,"state":"playing","played":[]}"#
-            for added in ["true", "false"] {
-                let answer = try await ask(school, "\(play)/progress", "kim", ["--data-binary", good])
-                #expect(answer.status == 200 && answer.text.contains("\"added\":\(added)"))
-            }
-            #expect(try await school.reports(of: "kim").isEmpty)
-            let closed = #"{"sequence":2,"state":"closed","played":[]}"#
-            #expect(try await ask(school, "\(play)/progress", "kim", ["--data-binary", closed]).status == 200)
-            #expect(try await ask(school, play, "kim", ["-r", "0-9"]).status == 404, "its page was closed")
-        }
-    }
-
-    @Test func `links need all of their parts, and a time to come`() async throws {
-        try await Self.withSchool { school in
-            _ = try await school.keep("film.mp4", as: "film")
-            let forms = [
-                ("user=x&until=9999999999", 400), ("key=film&until=9999999999", 400), ("key=film&user=x", 400),
-                ("key=film&user=x&until=1", 400), ("key=film&user=x&until=soon", 400),
-                ("key=film&user=x&until=99999999999999", 400), ("key=film&user=&until=9999999999", 400),
-                ("key=film&user=a%0Ab&until=9999999999", 400), ("key=&user=x&until=9999999999", 400),
-                ("key=film&user=\(String(repeating: "x", count: 129))&until=9999999999", 400),
-                ("key=film&user=\(String(repeating: "x", count: 128))&until=9999999999", 201),
-                ("key=film&user=%EA%B9%80&until=9999999999", 201),
-            ]
-            for (form, status) in forms {
-                let answer = try await ask(school, "/classroom/links", "ada", ["-d", form])
-                #expect(answer.status == status, "\(form): \(answer.text)")
             }
         }
     }

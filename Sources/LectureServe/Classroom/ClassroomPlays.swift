@@ -110,6 +110,7 @@ final class ClassroomPlays: Sendable {
                 return (isFree, isFree ? nil : left.min { $0.1 < $1.1 }?.0)
             }
             if isFree { return }
+            guard !state.withLock(\.isStopped) else { throw ClassroomRefusal(LectureError(.closing)) }
             guard let oldest else { throw .manyPlays }
             await end(oldest)
         }

@@ -37,7 +37,8 @@ struct ClassroomRefusal: Error, Sendable, Hashable {
         (self.status, self.name, self.code, self.sentence) = (status, name, code, sentence)
     }
 
-    /// What the store, or the licence, says against a play.
+    /// What the store, or the licence, says against a play. About what a failure of the server was, which may be a path
+    /// of its store, no viewer learns anything.
     init(_ error: LectureError) {
         let isLicence = LicenceReason.allCases.contains { $0.code == error.code }
         let status =
@@ -49,7 +50,8 @@ struct ClassroomRefusal: Error, Sendable, Hashable {
             case .closing, .cancelled: 503
             default: isLicence ? 403 : 500
             }
-        self.init(status: status, name: error.code.name, code: error.code.number, sentence: error.message)
+        let sentence = status < 500 ? error.message : LectureError(error.code).message
+        self.init(status: status, name: error.code.name, code: error.code.number, sentence: sentence)
     }
 
     /// The answer for a program: as all refusals of this server.

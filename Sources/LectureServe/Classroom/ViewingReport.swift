@@ -50,8 +50,9 @@ struct ViewingReport: Sendable, Hashable {
         else { return nil }
         var played: [Stretch] = []
         for element in elements {
-            guard let from = element["from"]?.double, let to = element["to"]?.double, from >= 0, from < to,
-                to <= Self.longest
+            guard let members = element.members, Set(members.map(\.name)).isSubset(of: ["from", "to", "speed"]),
+                let from = element["from"]?.double, let to = element["to"]?.double, from >= 0, from < to,
+                to <= Self.longest, Self.time(from) < Self.time(to)
             else { return nil }
             var speed = 1.0
             if let value = element["speed"] {
@@ -115,15 +116,19 @@ struct ViewingMeter: Sendable, Hashable {
     /// - Throws: ``ClassroomRefusal/progress``; then nothing is added.
     mutating func add(_ report: ViewingReport, now: Duration) throws(ClassroomRefusal) -> Addition? {
         guard report.sequence > sequence else { return nil }
+        // Where the store does not know the length, it is what the player says.
+        let length = duration ?? report.duration
         var sum = watched
         for stretch in report.played {
-            if let duration, stretch.to > duration + Self.slack { throw .progress }
+            if let length, stretch.to > length + Self.slack { throw .progress }
             sum += stretch.to - stretch.from
         }
         guard sum <= (now - openedAt) * Self.fastest + Self.slack else { throw .progress }
         var addition = Addition()
         for stretch in report.played {
-            let (from, to) = (min(stretch.from, duration ?? stretch.from), min(stretch.to, duration ?? stretch.to))
+            let (from, to) = (min(stretch.from, length ?? stretch.from), min(stretch.to, length ?? stretch.to))
+            // What a player has rounded beyond the end is nothing.
+            guard from < to else { continue }
             if let place, from != place {
                 addition.intervals.append(PlayedInterval(.seek, from: place, to: from, lasting: .zero))
                 addition.hasJump = true

@@ -3,7 +3,7 @@ const video = document.querySelector('video')
 const form = document.querySelector('form.play')
 const notice = document.getElementById('notice')
 const token = form.elements.form_token.value
-let play = null, sequence = 0, played = [], start = null, last = 0, speed = 1
+let play = null, sequence = 0, played = [], start = null, last = 0, seenAt = 0, speed = 1
 let waiting = [], isSending = false, startAt = Number(form.elements.at.value) || 0
 
 function say(answer) {
@@ -12,9 +12,25 @@ function say(answer) {
 
 function seconds(number) { return Math.round(number * 1000) / 1000 }
 
-// Ends the stretch that is being watched.
+// Follows the position, however late the events come. A position further on than the time that has gone by is a
+// jump whose event has not come yet.
+function follow() {
+  if (start === null || video.seeking) return
+  const now = performance.now() / 1000, most = (now - seenAt) * speed + 0.5
+  seenAt = now
+  if (video.currentTime >= last && video.currentTime - last <= most) last = video.currentTime
+}
+
+// Ends the stretch that is being watched, where the player is now.
 function cut() {
-  if (start !== null && last > start) {
+  follow()
+  end()
+}
+
+// Ends it where the player was last.
+function end() {
+  // Rounded, since one of nothing would spoil its report.
+  if (start !== null && seconds(last) > seconds(start)) {
     played.push({from: seconds(start), to: seconds(last), speed})
   }
   start = null
@@ -22,7 +38,10 @@ function cut() {
 
 function begin() {
   if (start !== null || video.paused || video.seeking) return
-  start = last = video.currentTime
+  // Where the last one has ended, or a jump has led to, however late this event comes.
+  start = last
+  last = video.currentTime
+  seenAt = performance.now() / 1000
   speed = video.playbackRate
 }
 
@@ -30,23 +49,38 @@ function report(state) {
   if (!play) return
   const isPlaying = start !== null
   cut()
-  if (isPlaying && state === 'playing') begin()
+  if (isPlaying && state === 'playing') start = last
   if (played.length === 0 && state === 'playing') return
   sequence += 1
   const report = {sequence, state, played: played.splice(0, 200)}
   if (Number.isFinite(video.duration) && video.duration > 0) report.duration = seconds(video.duration)
   waiting.push(report)
-  send(state === 'closed')
+  if (state === 'closed') sendLast()
+  else send()
 }
 
-async function send(isLast) {
-  if (isSending && !isLast) return
+// A report that is on its way arrives, even if the page is left meanwhile.
+function post(report) {
+  return fetch(play.progress, {
+    method: 'POST', keepalive: true, body: JSON.stringify(report),
+    headers: {'Content-Type': 'application/json', 'X-Form-Token': token}})
+}
+
+// Nothing waits for an answer any more: one report has all that was not sent yet.
+function sendLast() {
+  const unsent = waiting.slice(isSending ? 1 : 0)
+  const report = unsent[unsent.length - 1]
+  report.played = unsent.flatMap((one) => one.played).slice(-200)
+  waiting = []
+  post(report).catch(() => {})
+}
+
+async function send() {
+  if (isSending) return
   isSending = true
   try {
     while (waiting.length > 0) {
-      const answer = await fetch(play.progress, {
-        method: 'POST', keepalive: isLast, body: JSON.stringify(waiting[0]),
-        headers: {'Content-Type': 'application/json', 'X-Form-Token': token}})
+      const answer = await post(waiting[0])
       if (answer.status >= 500) break
       waiting.shift()
       if (answer.status === 403 || answer.status === 404) {
@@ -76,6 +110,8 @@ form.addEventListener('submit', async (event) => {
   sequence = 0
   played = []
   waiting = []
+  start = null
+  last = 0
   form.hidden = true
   video.src = play.url
   video.play().catch(() => {})
@@ -87,12 +123,11 @@ video.addEventListener('loadedmetadata', () => {
 })
 video.addEventListener('playing', begin)
 video.addEventListener('seeked', begin)
-video.addEventListener('timeupdate', () => {
-  if (start === null || video.seeking) return
-  // A jump whose event has not come yet is no stretch.
-  if (video.currentTime >= last && video.currentTime - last < 2 * Math.max(1, speed)) last = video.currentTime
+video.addEventListener('timeupdate', follow)
+video.addEventListener('seeking', () => {
+  end()
+  last = video.currentTime
 })
-video.addEventListener('seeking', cut)
 video.addEventListener('ratechange', () => { cut(); begin() })
 video.addEventListener('pause', () => report(video.ended ? 'ended' : 'paused'))
 video.addEventListener('error', () => {
