@@ -181,7 +181,7 @@ let package = Package(
                 "FlipFlopLiteSDK", "LectureLiveMedia", "LecturePlayer", "LectureLive", "LectureModel",
             ]),
         // What a long-running program decides, above the product's interface.
-        .target(name: "LectureDaemon", dependencies: ["LectureKit", "LectureModel"]),
+        .target(name: "LectureDaemon", dependencies: ["LectureFormats", "LectureKit", "LectureModel"]),
         // Rules of retention, and forecasts of downloads: values, and what applies them through the public interface.
         .target(name: "LectureUpkeep", dependencies: ["LectureFormats", "LectureModel", "LectureKit"]),
         // Lectures in archives that are carried by hand: the format as values, and what reads and writes it.
@@ -350,7 +350,7 @@ let package = Package(
             exclude: ["Fixtures"]),
         .testTarget(
             name: "LectureFilesTests",
-            dependencies: ["LectureFiles", "LectureCrypto", "LectureModel", "LectureTestSupport"]),
+            dependencies: ["LectureFiles", "LectureCrypto", "LectureFormats", "LectureModel", "LectureTestSupport"]),
         .testTarget(
             name: "LectureTransportTests",
             dependencies: ["LectureTransport", "LectureFormats", "LectureModel", "LectureTestSupport"]),

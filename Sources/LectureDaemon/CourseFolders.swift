@@ -1,4 +1,5 @@
 import Glibc
+import LectureFormats
 import LectureKit
 package import LectureModel
 
@@ -22,7 +23,7 @@ package final class CourseFolders: Sendable {
         var (watches, faults): ([FolderWatch], [LectureError]) = ([], [])
         var directories: [String] = []
         for source in sources {
-            let directory = Self.isDirectory(source) ? source : Self.parent(of: source)
+            let directory = Self.isDirectory(source) ? source : PathText.directory(of: source)
             if !directories.contains(directory) { directories.append(directory) }
         }
         for directory in directories {
@@ -74,10 +75,5 @@ package final class CourseFolders: Sendable {
     private static func isDirectory(_ path: String) -> Bool {
         var facts = stat()
         return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
-    }
-
-    private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -114,6 +114,42 @@ package final class SecretFile {
     ///   - replacing: whether it may replace another file.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createFile`` when the path exists already, or a disk code.
     package static func create(
+        _ bytes: [UInt8], at path: String, replacing: Bool = false
+    ) throws(LectureError) {
+        let failure: LectureError? = unsafe bytes.withUnsafeBytes { bytes in
+            do throws(LectureError) {
+                try unsafe create(bytes, at: path, replacing: replacing)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reads a file with one line of text, and makes it first when it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: absolute, or relative to the working directory.
+    ///   - limit: the maximum number of bytes.
+    ///   - make: the text of a new file.
+    /// - Returns: the text, without its line end.
+    /// - Throws: as ``open(_:limit:_:)`` and ``create(_:at:replacing:)-([UInt8],_,_)``; what `make` throws;
+    ///   ``LectureError/Code/configuration`` when it is not UTF-8.
+    package static func line(
+        _ path: String, limit: Int, make: () throws(LectureError) -> String
+    ) throws(LectureError) -> String {
+        if unsafe access(path, F_OK) != 0, errno == ENOENT { try create(Array(make().utf8), at: path) }
+        var bytes = try open(path, limit: limit).bytes()
+        // As an editor leaves it.
+        if bytes.last == 0x0A { bytes.removeLast() }
+        if bytes.last == 0x0D { bytes.removeLast() }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw LectureError(.configuration, detail: path, cause: "it must have text in UTF-8")
+        }
+        return text
+    }
+
+    /// As ``create(_:at:replacing:)-([UInt8],_,_)``, for a secret that must not be in an array.
+    package static func create(
         _ bytes: UnsafeRawBufferPointer, at path: String, replacing: Bool = false
     ) throws(LectureError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

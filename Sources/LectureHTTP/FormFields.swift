@@ -26,22 +26,21 @@ package struct FormFields: Sendable {
     /// Writes fields as a query or a body.
     ///
     /// - Parameter fields: names and values.
-    /// - Returns: the text; every byte besides letters, digits, `-`, `.` and `_` is escaped.
+    /// - Returns: the text; every byte besides letters, digits, `*`, `-`, `.` and `_` is escaped.
     package static func text(_ fields: [(String, String)]) -> String {
         fields.map { "\(encoded($0.0))=\(encoded($0.1))" }.joined(separator: "&")
     }
 
-    private static func encoded(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default: encoded += "%" + Hexadecimal.text([byte]).uppercased()
-            }
-        }
-        return encoded
+    /// A text as a name, a value, or one segment of a path.
+    ///
+    /// - Parameter text: any text.
+    /// - Returns: every byte besides letters, digits, `*`, `-`, `.` and `_` is escaped.
+    package static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        FormEncoding.append(text, to: &bytes)
+        // A plus is a plus in a path.
+        return String(decoding: bytes, as: UTF8.self).split(separator: "+", omittingEmptySubsequences: false)
+            .joined(separator: "%20")
     }
 
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {

@@ -19,7 +19,6 @@ package final class HTTPEventStream: HTTPBodySource {
     private let limit: Int
     private let commentSeconds: Int
     private let drained: @Sendable () -> Void
-    private let everySecond: @Sendable (HTTPEventStream) -> Void
     private let ended: @Sendable () -> Void
     private let state = Guarded(State())
 
@@ -29,15 +28,12 @@ package final class HTTPEventStream: HTTPBodySource {
     ///   - limit: how many bytes wait at most.
     ///   - commentSeconds: after how many seconds of silence a comment is sent.
     ///   - drained: called on the server's thread when everything was sent; never blocking.
-    ///   - everySecond: called with the stream each second while it is open; never blocking.
     ///   - ended: called once, when the stream is over.
     package init(
         limit: Int = 256 << 10, commentSeconds: Int = 15, drained: @escaping @Sendable () -> Void = {},
-        everySecond: @escaping @Sendable (HTTPEventStream) -> Void = { _ in },
         ended: @escaping @Sendable () -> Void = {}
     ) {
-        (self.limit, self.commentSeconds, self.drained) = (limit, commentSeconds, drained)
-        (self.everySecond, self.ended) = (everySecond, ended)
+        (self.limit, self.commentSeconds, self.drained, self.ended) = (limit, commentSeconds, drained, ended)
     }
 
     /// Answers a request with the stream.
@@ -113,7 +109,6 @@ package final class HTTPEventStream: HTTPBodySource {
 
     /// Sends a comment after a silence.
     package func tick() {
-        everySecond(self)
         let isDue = state.withLock { state in
             state.quietSeconds += 1
             return state.quietSeconds >= commentSeconds && state.buffer.count == state.sent

@@ -40,14 +40,7 @@ enum TokenFile {
     /// - Throws: `LectureError`.
     static func store(_ token: String, at path: String) throws(LectureError) {
         makeDirectories(above: path)
-        let bytes = Array("\(token)\n".utf8)
-        let failure: LectureError? = unsafe bytes.withUnsafeBytes { bytes in
-            do throws(LectureError) {
-                try unsafe SecretFile.create(bytes, at: path, replacing: true)
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw failure }
+        try SecretFile.create(Array("\(token)\n".utf8), at: path, replacing: true)
     }
 
     /// What cannot be made is reported by the file that cannot be made in it.

@@ -1,4 +1,3 @@
-import Glibc
 import LectureCrypto
 import LectureFiles
 import LectureFormats
@@ -38,22 +37,8 @@ struct LiveKeys: Sendable {
     }
 
     private static func bytes(_ path: String) throws(LectureError) -> (path: String, text: String) {
-        if unsafe access(path, F_OK) != 0, errno == ENOENT {
-            let text = Array(Base64URL.text(try SecureRandom.bytes(length)).utf8)
-            let failure: LectureError? = unsafe text.withUnsafeBytes { bytes in
-                do throws(LectureError) {
-                    try unsafe SecretFile.create(bytes, at: path)
-                    return nil
-                } catch { return error }
-            }
-            if let failure { throw failure }
-        }
-        var bytes = try SecretFile.open(path, limit: longest).bytes()
-        // One line end, as an editor leaves it.
-        if bytes.last == 0x0A { bytes.removeLast() }
-        if bytes.last == 0x0D { bytes.removeLast() }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw LectureError(.configuration, detail: path, cause: "it must have text in UTF-8")
+        let text = try SecretFile.line(path, limit: longest) { () throws(LectureError) in
+            Base64URL.text(try SecureRandom.bytes(length))
         }
         return (path, text)
     }

@@ -79,3 +79,17 @@ extension LectureError.Code: Hashable {
     /// Hashes the number only.
     public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
+
+extension LectureError {
+    /// Any error as one of the catalogue: a cancelled task is ``Code/cancelled``, and what is unknown ``Code/bug``.
+    ///
+    /// - Parameter error: what was thrown.
+    /// - Returns: the error itself where it is one of the catalogue.
+    package static func known(_ error: any Error) -> LectureError {
+        switch error {
+        case let error as LectureError: error
+        case is CancellationError: LectureError(.cancelled)
+        default: LectureError(.bug, cause: "\(type(of: error))")
+        }
+    }
+}

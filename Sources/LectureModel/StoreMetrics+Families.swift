@@ -22,6 +22,16 @@ extension StoreMetrics {
         contentFamilies + licenceFamilies + reportFamilies + webhookFamilies + spaceFamilies + timeFamilies
     }
 
+    /// The figures by their names, and first of all which program has read them.
+    ///
+    /// - Parameter version: of the program.
+    /// - Returns: the families.
+    package func families(readBy version: String) -> [MetricFamily] {
+        var build = MetricFamily("lecturekit_build_info", "The version of the program that has read the figures.")
+        build.add(.integer(1), [.init("version", version)])
+        return [build] + families
+    }
+
     private var contentFamilies: [MetricFamily] {
         var contents = MetricFamily(
             "lecturekit_contents", "Lectures by course and state; the course 'other' stands for all smaller ones.")

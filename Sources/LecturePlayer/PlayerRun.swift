@@ -163,7 +163,7 @@ actor PlayerRun {
             let outline = try await lecture.outline()
             // A lecture plays without subtitles that cannot be read.
             do { picture.tracks.subtitles = options.chosen(of: try await lecture.subtitles()) } catch {
-                report.yield(.trouble(Self.known(error)))
+                report.yield(.trouble(LectureError.known(error)))
             }
             picture.tracks.chapters = options.chapters(of: outline)
             picture.watermark = outline.watermark.map { WatermarkSchedule($0) }
@@ -187,7 +187,7 @@ actor PlayerRun {
             picture.end = terms.section?.upperBound
             if let section = terms.section { report.yield(.section(section)) }
             inputs.yield(.permitted(terms))
-        } catch { inputs.yield(.refused(Self.known(error))) }
+        } catch { inputs.yield(.refused(LectureError.known(error))) }
     }
 
     private func open() async throws -> any PlayedLecture {
@@ -215,7 +215,7 @@ actor PlayerRun {
             if machine.state.isOver { return try await intro.end() }
             self.intro = intro
             load(intro, with: PlayerTracks(), from: .zero, to: nil)
-        } catch { inputs.yield(.engine(.failed(Self.known(error)))) }
+        } catch { inputs.yield(.engine(.failed(LectureError.known(error)))) }
     }
 
     private func closeIntro() async {
@@ -231,7 +231,7 @@ actor PlayerRun {
             if options.reports { recorder = try await lecture?.recorder(user: options.user, length: picture.length) }
             isCounted = true
             inputs.yield(.counted(period: recorder?.period ?? options.reportPeriod))
-        } catch { inputs.yield(.refused(Self.known(error))) }
+        } catch { inputs.yield(.refused(LectureError.known(error))) }
     }
 
     private func checkLicence() async {
@@ -241,7 +241,7 @@ actor PlayerRun {
             show(licence)
             guard let reason = licence.endingReason else { return }
             inputs.yield(.refused(LectureError(reason.code, detail: lecture.key.text)))
-        } catch { report.yield(.trouble(Self.known(error))) }
+        } catch { report.yield(.trouble(LectureError.known(error))) }
     }
 
     private func show(_ licence: LicenceStatus?) {
@@ -281,14 +281,6 @@ actor PlayerRun {
             if case .stopped(.finished) = machine.state { try await lecture.reached(.zero) }
             try await lecture.end()
         } catch { report.yield(.trouble(error)) }
-    }
-
-    private static func known(_ error: any Error) -> LectureError {
-        switch error {
-        case let error as LectureError: error
-        case is CancellationError: LectureError(.cancelled)
-        default: LectureError(.bug, cause: "\(type(of: error))")
-        }
     }
 }
 

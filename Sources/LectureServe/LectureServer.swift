@@ -1,4 +1,3 @@
-import Glibc
 import LectureCrypto
 import LectureFiles
 import LectureFormats
@@ -90,17 +89,9 @@ public final class LectureServer: Sendable {
 
     /// Reads the key that signs, and makes it when it is missing.
     private static func key(_ path: String) throws(LectureError) -> SecretBytes {
-        if unsafe Glibc.access(path, F_OK) != 0, errno == ENOENT {
-            let text = Array(Base64URL.text(try SecureRandom.bytes(keyLength)).utf8)
-            let failure: LectureError? = unsafe text.withUnsafeBytes { bytes in
-                do throws(LectureError) {
-                    try unsafe SecretFile.create(bytes, at: path)
-                    return nil
-                } catch { return error }
-            }
-            if let failure { throw failure }
+        let text = try SecretFile.line(path, limit: 1 << 10) { () throws(LectureError) in
+            Base64URL.text(try SecureRandom.bytes(keyLength))
         }
-        let text = try SecretFile.open(path, limit: 1 << 10).bytes().prefix { $0 > 0x20 }
         guard let bytes = Base64URL.bytes(text), bytes.count == keyLength else {
             throw LectureError(.configuration, detail: path, cause: "it must have 32 bytes as base64url")
         }

@@ -138,14 +138,3 @@ package enum ServedMedia: Sendable {
         }
     }
 }
-
-extension LectureError {
-    /// An error of a read, as one of the catalogue.
-    static func known(_ error: any Error) -> LectureError {
-        switch error {
-        case let error as LectureError: error
-        case is CancellationError: LectureError(.cancelled)
-        default: LectureError(.bug, cause: "\(type(of: error))")
-        }
-    }
-}

@@ -75,7 +75,10 @@ struct PageNetTests {
                     ["The requested version", "/classroom/lectures/algebra-01", "&lt;script&gt;"]
                 ),
                 ("/lectures/missing-01", ["404", "id=\"attempts\"", "/lectures/missing-01/retry"]),
-                ("/lectures/bytes-300K-3", ["id=\"details\"", "id=\"licence\"", "Plays left", "May be played"]),
+                (
+                    "/lectures/bytes-300K-3",
+                    ["id=\"details\"", "id=\"licence\"", "Plays left", "May be played", "grant: permitted"]
+                ),
                 ("/lectures/algebra-01/remove", ["Remove this lecture?", "name=\"confirmed\" value=\"yes\""]),
                 ("/licences", ["/lectures/bytes-300K-3", "/renew\""]), ("/reports", ["/lms/json", "Waiting"]),
             ]

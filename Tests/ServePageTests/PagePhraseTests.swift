@@ -7,6 +7,7 @@ import Testing
 struct PagePhraseTests {
     @Test(arguments: [
         (PageText.lecturesCount, ["100,000"], "100,000 lectures", "강의 100,000개", "100,000件の講義"),
+        (.oneLecture, [], "1 lecture", "강의 1개", "1件の講義"), (.oneDay, [], "1 day", "1일 이내", "1日以内"),
         (.days, ["30"], "30 days", "30일 이내", "30日以内"),
         (.spaceOf, ["1 GB", "2 GB"], "1 GB of 2 GB", "2 GB 중 1 GB", "2 GB のうち 1 GB"),
         (.progressOf, ["Waves", "40"], "Waves: 40 % received", "Waves: 40% 수신", "Waves: 40% 受信済み"),

@@ -36,8 +36,6 @@ enum MetricsCommand {
     }
 
     private static func families(_ metrics: StoreMetrics) -> [MetricFamily] {
-        var build = MetricFamily("lecturekit_build_info", "The version of the program that has read the figures.")
-        build.add(.integer(1), [.init("version", ProgramVersion.number)])
-        return [build] + metrics.families
+        metrics.families(readBy: ProgramVersion.number)
     }
 }

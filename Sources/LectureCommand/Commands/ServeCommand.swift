@@ -1,5 +1,6 @@
 import Glibc
 import LectureDaemon
+import LectureFormats
 import LectureKit
 import LectureModel
 import LectureRecords
@@ -98,7 +99,7 @@ enum ServeCommand {
     private static func watch(
         _ path: String, _ session: CommandSession, changed: @escaping @Sendable () -> Void
     ) -> FolderWatch? {
-        do throws(LectureError) { return try FolderWatch(ServePlace.directory(of: path), changed: changed) } catch {
+        do throws(LectureError) { return try FolderWatch(PathText.directory(of: path), changed: changed) } catch {
             session.context.say("changes of the access file count after SIGHUP only (\(error.cause)).", .warning)
             return nil
         }
@@ -163,11 +164,5 @@ enum ServePlace {
             throw LectureError(.configuration, detail: "serve.listen", cause: "it is \(sentence)")
         }
         throw UsageError("'--listen' takes \(sentence).", path: command.path)
-    }
-
-    /// The directory that a file is in.
-    static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

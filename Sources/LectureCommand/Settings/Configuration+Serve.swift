@@ -1,3 +1,4 @@
+import LectureFormats
 import LectureKit
 
 /// The section `serve`, with what options say.
@@ -49,7 +50,7 @@ extension Configuration {
 
     /// The access file beside the configuration file, whether that exists or not.
     static func accessFile(_ file: String?, _ environment: [String: String]) -> String? {
-        if let file { return "\(file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ".")/access" }
+        if let file { return "\(PathText.directory(of: file))/access" }
         let own = ServiceDirectories(environment).configuration
         let base = directory("XDG_CONFIG_HOME", below: ".config", environment).map { "\($0)/lecturekit" }
         return (own ?? base).map { "\($0)/access" }

@@ -61,9 +61,7 @@ struct HealthPart: SitePart {
 
     private func metrics() async -> HTTPAnswer {
         do {
-            var build = MetricFamily("lecturekit_build_info", "The version of the program that has read the figures.")
-            build.add(.integer(1), [.init("version", version)])
-            let text = OpenMetrics.text([build] + (try await manager.metrics()).families, labels: [])
+            let text = OpenMetrics.text(try await manager.metrics().families(readBy: version), labels: [])
             return HTTPAnswer(200, [("Content-Type", Self.metricsType)], body: .bytes(text))
         } catch {
             return .failure(LectureError.known(error))

@@ -106,7 +106,7 @@ public enum AccessFile {
     private static func change(
         _ path: String, mayBeMissing: Bool, _ change: (String) throws(LectureError) -> String
     ) throws(LectureError) {
-        let directory = directory(of: path)
+        let directory = PathText.directory(of: path)
         let number = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else {
             throw LectureError(.readFile, detail: path, cause: unsafe String(cString: strerror(errno)))
@@ -115,13 +115,7 @@ public enum AccessFile {
         // Another program that changes it needs milliseconds.
         while flock(number, LOCK_EX) != 0, errno == EINTR {}
         let bytes = Array(try change(mayBeMissing && !exists(path) ? "" : try text(path)).utf8)
-        let failure: LectureError? = unsafe bytes.withUnsafeBytes { bytes in
-            do throws(LectureError) {
-                try unsafe SecretFile.create(bytes, at: path, replacing: true)
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw failure }
+        try SecretFile.create(bytes, at: path, replacing: true)
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -132,11 +126,6 @@ public enum AccessFile {
     }
 
     private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 || errno != ENOENT }
-
-    private static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
 
     private static func makeDirectory(of path: String) throws(LectureError) {
         var made = path.hasPrefix("/") ? "/" : ""

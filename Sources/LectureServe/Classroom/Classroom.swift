@@ -188,9 +188,7 @@ final class Classroom: SitePart {
         } else {
             answer = media.head ?? ClassroomRefusal.unknownPlay.answer()
         }
-        for (name, value) in SiteHandler.fields where !answer.fields.contains(where: { $0.name == name }) {
-            answer.fields.append(HTTPField(name: name, value: value))
-        }
+        answer.addSiteFields()
         return answer
     }
 

@@ -10,18 +10,7 @@ enum ClassroomPage {
     /// - Parameter text: any text.
     /// - Returns: HTML.
     static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        text.unicodeScalars.reduce(into: "") { $0 += HTML.entity($1) ?? String($1) }
     }
 
     /// A whole page.

@@ -74,11 +74,7 @@ enum LectureSegment {
             !text.utf8.contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") || $0 < 0x20 || $0 == 0x7F }
             && text != "." && text != ".." && text.utf8.first != UInt8(ascii: "~")
         guard isPlain else { return "~\(Base64URL.text(Array(text.utf8)))" }
-        var bytes: [UInt8] = []
-        FormEncoding.append(text, to: &bytes)
-        // A plus is a plus in a path.
-        return String(decoding: bytes, as: UTF8.self).split(separator: "+", omittingEmptySubsequences: false)
-            .joined(separator: "%20")
+        return FormFields.encoded(text)
     }
 
     /// Reads a segment that was percent-decoded.

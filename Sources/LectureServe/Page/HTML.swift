@@ -60,17 +60,28 @@ struct HTML: Sendable, Hashable {
     /// Elements without an end (WHATWG HTML, section 13.1.2).
     private static let empty: Set<String> = ["meta", "link", "input", "br", "hr", "img"]
 
+    /// What stands for a character that would be markup; nil for another one.
+    static func entity(_ scalar: Unicode.Scalar) -> String? {
+        switch scalar {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "\"": "&quot;"
+        case "'": "&#39;"
+        default: nil
+        }
+    }
+
     /// What stands for a text in content and in quoted attributes. Control characters, which HTML does not permit, and
     /// those that change the direction of what follows are shown as replacement characters.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
+            if let entity = entity(scalar) {
+                escaped += entity
+                continue
+            }
             switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
             case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": escaped += "\u{FFFD}"
             case "\t", "\n": escaped.unicodeScalars.append(scalar)
             case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value): escaped += "\u{FFFD}"

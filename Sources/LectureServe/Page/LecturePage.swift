@@ -37,8 +37,8 @@ struct LecturePage: Sendable {
                         context.buttons(for: lecture, all: true), renew,
                         lecture.state == .removing ? .none : remove)),
                 reasons(why),
-                HTML("div", ["class": "columns"], facts(details, outline), licence(details.licence)),
-                attempts(why.attempts, questions),
+                HTML("div", ["class": "columns"], facts(details, outline), licence(details.licence, questions)),
+                attempts(why.attempts),
                 HTML("p", [:], context.link("/lectures", context.html(.back))),
             ])
     }
@@ -85,7 +85,7 @@ struct LecturePage: Sendable {
     /// Scheme, host and port: the rest of a URL may have secrets.
     private static func origin(_ url: String) -> String { (try? Origin(url: url))?.text ?? "" }
 
-    private func licence(_ licence: LicenceStatus?) -> HTML {
+    private func licence(_ licence: LicenceStatus?, _ questions: [LicenceQuestion]) -> HTML {
         guard let licence else {
             return context.part("licence", .licence, HTML("p", ["class": "none"], context.html(.licenceNone)))
         }
@@ -103,10 +103,22 @@ struct LecturePage: Sendable {
         let reasons = licence.reasons.map { HTML("li", [:], context.html($0.pageText)) }
         return context.part(
             "licence", .licence, HTML("p", [:], state), reasons.isEmpty ? .none : HTML("ul", [:], reasons),
-            context.facts(facts))
+            context.facts(facts), self.questions(questions))
     }
 
-    private func attempts(_ attempts: [Attempt], _ questions: [LicenceQuestion]) -> HTML {
+    /// What was asked of the licence server, and what it has answered.
+    private func questions(_ questions: [LicenceQuestion]) -> HTML {
+        let rows = questions.prefix(10).map { question in
+            [
+                context.format.moment(question.at), HTML(question.status.map(String.init) ?? "–"),
+                context.sentence("\(question.question): \(question.outcome)"),
+                question.error.map { context.sentence($0.message) } ?? HTML("–"),
+            ]
+        }
+        return rows.isEmpty ? .none : context.table([.time, .answer, .decision, .lastFailure], Array(rows))
+    }
+
+    private func attempts(_ attempts: [Attempt]) -> HTML {
         guard !attempts.isEmpty else {
             return context.part("attempts", .attempts, HTML("p", ["class": "none"], context.html(.noAttempts)))
         }

@@ -71,7 +71,9 @@ struct LecturesPage: Sendable {
             ? HTML("p", ["class": "none"], context.html(.noLectures))
             : context.table([.title, .state, .size, .licence, .actions], rows)
         let counted = count.map {
-            HTML("p", ["class": "count"], context.html(.lecturesCount, context.format.number($0)))
+            HTML(
+                "p", ["class": "count"],
+                $0 == 1 ? context.html(.oneLecture) : context.html(.lecturesCount, context.format.number($0)))
         }
         let part = HTML("div", ["id": "list", "data-part": "list"], counted ?? .none, list, pages(run))
         return context.page(title: context.text(.lectures), place: .lectures, [form, part])
@@ -135,7 +137,7 @@ struct LecturesPage: Sendable {
         let filter = query.filter
         let states = ItemState.allCases.map { ($0.name, context.text($0.pageText)) }
         let types = ContentType.allCases.map { ($0.name, context.text($0.pageText)) }
-        let days = Self.days.map { ("\($0)", context.text(.days, "\($0)")) }
+        let days = Self.days.map { ("\($0)", $0 == 1 ? context.text(.oneDay) : context.text(.days, "\($0)")) }
         let sorts = ContentSort.allCases.map { ($0.rawValue, context.text($0.pageText)) }
         return HTML(
             "form", ["method": "get", "action": "/lectures", "role": "search", "class": "filter"],

@@ -27,12 +27,7 @@ struct PageContext: Sendable {
     func html(_ text: PageText, _ values: String...) -> HTML { HTML(text.text(language, values)) }
 
     /// The page with its query, for coming back to it.
-    var address: String {
-        let path = request.head.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { Self.segment(String($0)) }.joined(separator: "/")
-        let fields = request.head.query.filter { $0.name != "note" && $0.name != "code" }.map { ($0.name, $0.value) }
-        return fields.isEmpty ? path : "\(path)?\(FormFields.text(fields))"
-    }
+    var address: String { request.head.address(without: ["note", "code"]) }
 
     /// A form with one button, which changes something.
     ///
@@ -63,7 +58,7 @@ struct PageContext: Sendable {
     static func path(of key: ContentKey) -> String { "/lectures/\(LectureSegment.text(key.text))" }
 
     /// A text as one segment of a path.
-    static func segment(_ text: String) -> String { String(FormFields.text([("", text)]).dropFirst()) }
+    static func segment(_ text: String) -> String { FormFields.encoded(text) }
 
     /// A path of this server that a form or a query names; nil for anything else.
     ///

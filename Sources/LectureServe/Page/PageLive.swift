@@ -15,13 +15,13 @@ final class PageLive: Sendable {
 
     private final class Client: Sendable {
         let language: PageLanguage
+        let stream: HTTPEventStream
         let changes = Guarded(Changes())
-        let seconds = Guarded(0)
 
-        init(_ language: PageLanguage) { self.language = language }
+        init(_ language: PageLanguage, _ stream: HTTPEventStream) { (self.language, self.stream) = (language, stream) }
 
         /// Sends what has changed.
-        func flush(_ stream: HTTPEventStream) {
+        func flush() {
             let changes = changes.withLock { changes in
                 defer { changes = Changes() }
                 return changes
@@ -35,6 +35,8 @@ final class PageLive: Sendable {
         var next = 0
         var isListening = false
         var known = StoreStatus?.none
+        /// Since the server began.
+        var seconds = 0
     }
 
     private let manager: LectureManager
@@ -45,21 +47,15 @@ final class PageLive: Sendable {
 
     /// Answers a request with the event stream.
     func answer(_ request: SiteRequest, _ exchange: HTTPExchange) -> HTTPAnswer? {
-        let client = Client(PageLanguage(request.head))
         let (id, isFirst) = state.withLock { state in
             state.next += 1
-            state.clients[state.next] = client
             defer { state.isListening = true }
             return (state.next, !state.isListening)
         }
         if isFirst { listen() }
-        let stream = HTTPEventStream(
-            everySecond: { [weak self] stream in
-                client.flush(stream)
-                self?.look(for: client)
-            },
-            ended: { [weak self] in self?.state.withLock { $0.clients[id] = nil } })
-        stream.start(on: exchange, Array(SiteHandler.fields.dropFirst()))
+        let stream = HTTPEventStream { [weak self] in self?.state.withLock { $0.clients[id] = nil } }
+        state.withLock { $0.clients[id] = Client(PageLanguage(request.head), stream) }
+        stream.start(on: exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
         stream.send(Array("retry: 1000\nevent: hello\ndata: {}\n\n".utf8))
         return nil
     }
@@ -85,14 +81,18 @@ final class PageLive: Sendable {
         }
     }
 
-    /// Other processes may change the store too, and send no events here.
-    private func look(for client: Client) {
-        let isDue = client.seconds.withLock { seconds in
-            seconds = (seconds + 1) % 3
-            return seconds == 0
+    /// A second has gone by. On a thread of the server's.
+    func tick() {
+        let (clients, isDue) = state.withLock { state in
+            state.seconds += 1
+            return (Array(state.clients.values), state.seconds % 3 == 0)
         }
-        guard isDue else { return }
-        // proof: it runs with the server's tick for open pages, and reads a few rows of sums; nothing waits for it.
+        for client in clients { client.flush() }
+        if isDue, !clients.isEmpty { look() }
+    }
+
+    /// Other processes may change the store too, and send no events here.
+    private func look() {
         Task { [weak self] in
             guard let self, let status = try? await manager.status() else { return }
             let clients = state.withLock { state in

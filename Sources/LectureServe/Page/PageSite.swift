@@ -17,6 +17,9 @@ package final class PageSite: SitePart {
         (self.manager, self.access, live) = (manager, access, PageLive(manager))
     }
 
+    /// A second has gone by: open pages get what has changed.
+    package func tick() { live.tick() }
+
     /// Finds what answers a path.
     package func routes(_ path: [String]) -> [String: SiteRoute]? {
         switch path.count {

@@ -124,6 +124,7 @@ extension PageText {
         .licence: ["Licence", "라이선스", "ライセンス"],
         .any: ["Any", "전체", "すべて"],
         .expiring: ["Ends within", "만료 시기", "期限まで"],
+        .oneDay: ["1 day", "1일 이내", "1日以内"],
         .days: ["{0} days", "{0}일 이내", "{0}日以内"],
         .sort: ["Sort by", "정렬", "並べ替え"],
         .sortAdded: ["Order of arrival", "등록순", "登録順"],
@@ -136,6 +137,7 @@ extension PageText {
         .apply: ["Apply", "적용", "適用"],
         .reset: ["Clear", "초기화", "クリア"],
         .noLectures: ["No lecture matches.", "일치하는 강의가 없습니다.", "該当する講義はありません。"],
+        .oneLecture: ["1 lecture", "강의 1개", "1件の講義"],
         .lecturesCount: ["{0} lectures", "강의 {0}개", "{0}件の講義"],
         .next: ["Next", "다음", "次へ"],
         .previous: ["Previous", "이전", "前へ"],
@@ -281,7 +283,6 @@ extension PageText {
         .reportSuperseded: ["Superseded", "대체됨", "置き換え済み"],
         .reportExpired: ["Expired", "만료됨", "期限切れ"],
         .deadLetters: ["Refused reports", "거부된 보고", "拒否されたレポート"],
-        .resultDone: ["Done.", "완료했습니다.", "完了しました。"],
         .resultPaused: ["The download is paused.", "다운로드를 일시 중지했습니다.", "ダウンロードを一時停止しました。"],
         .resultResumed: ["The download continues.", "다운로드를 다시 시작했습니다.", "ダウンロードを再開しました。"],
         .resultCancelled: [

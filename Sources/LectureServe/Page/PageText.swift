@@ -7,9 +7,11 @@ enum PageText: String, Sendable, CaseIterable {
         programs, noPrograms, program, process, since, worksOn, stateQueued, stateLoading, stateDownloading,
         stateVerifying, stateCompleted, stateStopped, stateFailed, stateRemoving, stopUser, stopNetwork, stopSpace,
         stopSchedule, stopLicence, stopServer, stopDependency, stopQuota, typeStreaming, typeDownloading, typeSample,
-        typeAdaptiveStreaming, typeAdaptiveDownload, search, state, course, type, licence, any, expiring, days, sort,
+        typeAdaptiveStreaming, typeAdaptiveDownload, search, state, course, type, licence, any, expiring, oneDay, days,
+        sort,
         sortAdded, sortTitle, sortDownloaded, sortSize, sortPriority, sortExpiry, sortFolder, apply, reset,
-        noLectures, lecturesCount, next, previous, first, pagesLabel, title, size, actions, pause, resume, retry,
+        noLectures, oneLecture, lecturesCount, next, previous, first, pagesLabel, title, size, actions, pause, resume,
+        retry,
         cancel, renew, renewDay, up, down, remove, removeTitle, removeHelp, keep, back, details, why, whatNext,
         remedy, key, source, teacher, folder, length, added, completedAt, priority, digest, resumePoint, versions,
         versionCurrent, versionOld, versionNone, subtitles, noSubtitles, attempts, noAttempts, time, server, answer,
@@ -19,7 +21,7 @@ enum PageText: String, Sendable, CaseIterable {
         reasonClock, reasonCheckDue, reasonNotYet, reasonExpired, reasonCount, reasonPlayTime, reasonAnchor,
         reportState, targets, noTargets, target, failures, waitsUntil, suspended, lastAnswer, retryDead,
         reportPending, reportLeased, reportDelivered, reportDead, reportSuperseded, reportExpired, deadLetters,
-        resultDone, resultPaused, resultResumed, resultCancelled, resultRenewing, resultPriority, resultRemoved,
+        resultPaused, resultResumed, resultCancelled, resultRenewing, resultPriority, resultRemoved,
         resultRetried,
         resultFailed, notFound, failed, progressOf, speed, timeLeft, endsOn
 

@@ -96,16 +96,8 @@ final class SiteHandler: HTTPHandler {
         guard route.isPage, exchange.head.method == "GET", exchange.head.value("authorization") == nil else {
             return send(SiteRefusal.notSignedIn.answer(Self.challenges(exchange.head)), on: exchange)
         }
-        let next = FormFields.text([("next", Self.address(exchange.head))])
+        let next = FormFields.text([("next", exchange.head.address())])
         send(HTTPAnswer(303, [("Location", "/sign-in?\(next)")]), on: exchange)
-    }
-
-    /// Path and query as they are written in an address.
-    private static func address(_ head: HTTPRequestHead) -> String {
-        let path = head.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { FormFields.text([("", String($0))]).dropFirst() }.joined(separator: "/")
-        let query = FormFields.text(head.query.map { ($0.name, $0.value) })
-        return query.isEmpty ? path : "\(path)?\(query)"
     }
 
     /// How to prove who one is. Players send the name and the token of their URL only once they are asked for them
@@ -119,9 +111,7 @@ final class SiteHandler: HTTPHandler {
     /// Sends an answer with the fields that all of them have.
     private func send(_ answer: HTTPAnswer, on exchange: HTTPExchange) {
         var answer = answer
-        for (name, value) in Self.fields where !answer.fields.contains(where: { $0.name == name }) {
-            answer.fields.append(HTTPField(name: name, value: value))
-        }
+        answer.addSiteFields()
         if exchange.head.method == "HEAD", case .bytes(let bytes) = answer.body {
             answer.body = .head(byteCount: Int64(bytes.count))
         }
@@ -142,6 +132,13 @@ final class SiteHandler: HTTPHandler {
 }
 
 extension HTTPAnswer {
+    /// Adds the fields that every answer of the site has, where it has none of its own.
+    mutating func addSiteFields() {
+        for (name, value) in SiteHandler.fields where !fields.contains(where: { $0.name == name }) {
+            fields.append(HTTPField(name: name, value: value))
+        }
+    }
+
     /// An answer that says what went wrong, in the words of `--json`.
     ///
     /// - Parameter error: the error.
@@ -165,17 +162,6 @@ extension HTTPAnswer {
             409
         case .closing, .cancelled, .storeBusy, .leaseLost, .storeReadOnly, .storageFull, .quota: 503
         default: 500
-        }
-    }
-}
-
-extension LectureError {
-    /// An error as one of the catalogue.
-    static func known(_ error: any Error) -> LectureError {
-        switch error {
-        case let error as LectureError: error
-        case is CancellationError: LectureError(.cancelled)
-        default: LectureError(.bug, cause: "\(type(of: error))")
         }
     }
 }

@@ -23,6 +23,19 @@ package struct SiteRequest: Sendable {
     }
 }
 
+extension HTTPRequestHead {
+    /// Path and query as they are written in an address.
+    ///
+    /// - Parameter names: fields of the query that are left out.
+    /// - Returns: the address, without scheme and host.
+    func address(without names: Set<String> = []) -> String {
+        let path = path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { FormFields.encoded(String($0)) }.joined(separator: "/")
+        let fields = query.filter { !names.contains($0.name) }.map { ($0.name, $0.value) }
+        return fields.isEmpty ? path : "\(path)?\(FormFields.text(fields))"
+    }
+}
+
 /// What answers one method of a path.
 package struct SiteRoute: Sendable {
     /// Who may ask.
