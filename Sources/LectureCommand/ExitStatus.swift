@@ -134,7 +134,8 @@ package enum ExitStatus: Sendable, Equatable {
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
-            .exporterMissing, .manifestReaderMissing, .retentionUnseen, .webhookSecret:
+            .exporterMissing, .manifestReaderMissing, .retentionUnseen, .webhookSecret,
+            .accessMissing, .addressExposed, .tlsIncomplete:
             return .configuration
         case .alreadyDownloaded:
             return .done

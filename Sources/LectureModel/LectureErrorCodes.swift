@@ -416,7 +416,7 @@ extension LectureError.Code {
             .isSealed, .removalWaits,
             .deviceKeyInUse,
         ] + statistics + applications + access + outside + players + playCallbacks + bookmarks + adaptive + upkeep
-        + webhooks + bundles
+        + webhooks + bundles + serving
 
     /// The code with this number, for rows read from a store; a newer program's number also gets a usable value.
     ///

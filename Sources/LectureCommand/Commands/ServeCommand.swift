@@ -120,8 +120,7 @@ enum ServePlace {
     ///
     /// - Parameter session: the command.
     /// - Returns: the options.
-    /// - Throws: ``UsageError`` for `--listen`; `LectureError` with `configuration` for an address that would be open
-    ///   to others without TLS, and where there is no access file.
+    /// - Throws: ``UsageError`` for `--listen`; `LectureError`: `addressExposed`, `tlsIncomplete`, `accessMissing`.
     static func options(_ session: CommandSession) throws -> ServeOptions {
         let settings = session.configuration.serve
         let access = try accessFile(session)
@@ -134,20 +133,13 @@ enum ServePlace {
         case (let certificate?, let key?): options.tls = ServeOptions.TLSFiles(certificate: certificate, key: key)
         case (nil, nil): break
         default:
-            throw LectureError(
-                .configuration, detail: "TLS", cause: "give both a certificate (--tls-cert) and its key (--tls-key)")
+            throw LectureError(.tlsIncomplete)
         }
         guard options.address.hasPrefix("127.") || options.tls != nil || options.isBehindProxy else {
-            throw LectureError(
-                .configuration, detail: options.address,
-                cause: "other machines reach this address, and tokens would be sent as they are: give --tls-cert and "
-                    + "--tls-key, or --behind-proxy if a proxy ends TLS, or listen on 127.0.0.1")
+            throw LectureError(.addressExposed, detail: options.address)
         }
         if unsafe Glibc.access(access, F_OK) != 0, errno == ENOENT {
-            throw LectureError(
-                .configuration, detail: access,
-                cause: "it does not exist, and says who may use the server: make it with "
-                    + "'lecturectl access add NAME --role operator'")
+            throw LectureError(.accessMissing, detail: access)
         }
         return options
     }
