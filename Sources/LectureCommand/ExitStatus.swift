@@ -96,9 +96,9 @@ package enum ExitStatus: Sendable, Equatable {
             .migrationChanged, .notMedia, .rangeMismatch, .lengthChanged, .codingRefused, .multipartRefused,
             .lengthConflict, .bodyTooLong, .versionUnstable, .digestMismatch, .playlistUnsupported, .tooLarge,
             .headerTooLarge, .unexpectedStatus, .mirrorDisagrees, .mediaMissing, .courseLine, .courseList, .nameRefused,
-            .json, .pruneRefused, .retentionRefused, .bundleUnsuitable, .bundleNewer,
-            .mediaUnsupported, .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey,
-            .segmentsMissing, .captureGaps, .captureFull, .bundleRefused, .bundleDamaged, .bundleSignature:
+            .json, .pruneRefused, .retentionRefused, .bundleUnsuitable, .bundleNewer, .mediaUnsupported,
+            .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey, .segmentsMissing, .captureGaps,
+            .captureFull, .bundleRefused, .bundleDamaged, .bundleSignature:
             return .data
         case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
             return .unavailable
@@ -117,20 +117,18 @@ package enum ExitStatus: Sendable, Equatable {
             return .tryAgain
         case .notDownloadable, .introNotDownloadable, .grantRefused, .completionRefused, .playRefused, .licenceExpired,
             .playNotPermitted, .playPermissionExpired, .playPermissionRefused, .playPermissionUsedUp, .duplicatePlay,
-            .virtualMachine, .countUsedUp,
-            .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp, .licenceCheckDue, .licenceMissing,
-            .licenceUnverified, .licenceOtherDevice, .licenceOtherKey, .licenceNotYetValid, .storeCopied, .ledgerForged,
-            .storeRolledBack, .storeOwner, .storeExposed, .headersSealed, .sealedElsewhere, .sealRequired, .isSealed,
-            .reportTargetRefuses, .webhookGone, .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached,
-            .playerNotPermitted, .streamProtected, .bundleUntrusted, .bundleNotForDevice,
-            .applicationOtherBundle, .applicationExpired, .applicationDateDiffers, .applicationKeyRefused:
+            .virtualMachine, .countUsedUp, .licenceForceExpired, .clockUntrusted, .licenceDeleted, .playTimeUsedUp,
+            .licenceCheckDue, .licenceMissing, .licenceUnverified, .licenceOtherDevice, .licenceOtherKey,
+            .licenceNotYetValid, .storeCopied, .ledgerForged, .storeRolledBack, .storeOwner, .storeExposed,
+            .headersSealed, .sealedElsewhere, .sealRequired, .isSealed, .reportTargetRefuses, .webhookGone,
+            .bookmarksNotPermitted, .bookmarksReadOnly, .playLimitReached, .playerNotPermitted, .streamProtected,
+            .bundleUntrusted, .bundleNotForDevice, .applicationOtherBundle, .applicationExpired,
+            .applicationDateDiffers, .applicationKeyRefused:
             return .noPermission
         case .answerUndecodable, .answerUnreadable, .answerInvalid, .answerEmpty, .sessionMismatch, .answerMissing,
             .playAnswerUndecodable, .playAnswerUnreadable, .playAnswerEmpty,
             .sourceUnknown, .licenceFileRefused, .keyNotGranting, .trustNotConfigured, .rekeyRefused, .reportInvalid,
-            .reportConflict,
-            .reportLine,
-            .exportIncomplete:
+            .reportConflict, .reportLine, .exportIncomplete:
             return .data
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
