@@ -31,7 +31,7 @@ package final class HTTPEventStream: HTTPBodySource {
     ///   - ended: called once, when the stream is over.
     package init(
         limit: Int = 256 << 10, commentSeconds: Int = 15, drained: @escaping @Sendable () -> Void = {},
-        ended: @escaping @Sendable () -> Void = {}
+        ended: @escaping @Sendable () -> Void
     ) {
         (self.limit, self.commentSeconds, self.drained, self.ended) = (limit, commentSeconds, drained, ended)
     }

@@ -53,7 +53,7 @@ final class PageLive: Sendable {
             return (state.next, !state.isListening)
         }
         if isFirst { listen() }
-        let stream = HTTPEventStream { [weak self] in self?.state.withLock { $0.clients[id] = nil } }
+        let stream = HTTPEventStream(ended: { [weak self] in self?.state.withLock { $0.clients[id] = nil } })
         state.withLock { $0.clients[id] = Client(PageLanguage(request.head), stream) }
         stream.start(on: exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
         stream.send(Array("retry: 1000\nevent: hello\ndata: {}\n\n".utf8))
