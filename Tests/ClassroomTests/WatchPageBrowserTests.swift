@@ -202,10 +202,14 @@ struct WatchPageBrowserTests {
             try await browser.wait(for: "\(Self.video).currentTime > \(end)")
         }
         try await browser.script("\(Self.video).pause()")
-        try await browser.wait(for: "sent.length === 4 && document.body.dataset.answered == 4")
+        // The first one and one at each pause; a slow machine sends more while it plays.
+        try await browser.wait(
+            for: "sent.length >= 4 && sent.at(-1).state === 'paused' && document.body.dataset.answered == sent.length")
         #expect(try await Self.gaps(browser) == 0)
+        let end = try await browser.script("return Math.floor(sent.at(-1).played.at(-1).to)") as? Int ?? 0
         let seen = try await visit.seen()
-        #expect(seen.count == 1 && seen.first?.last == 7 && (seen.first?.first ?? 9) <= 1, "\(seen)")
+        #expect(seen.count == 1 && (end - 1...end).contains(seen.first?.last ?? 0), "\(seen), \(end)")
+        #expect((seen.first?.first ?? 9) <= 1, "\(seen)")
         // The first one, and one at each pause: none for a jump.
         #expect(try await visit.school.reports(of: "gast").count == 4)
         await visit.end()
@@ -237,19 +241,25 @@ struct WatchPageBrowserTests {
         let visit = try await Visit()
         let browser = visit.browser
         try await browser.script(
-            Self.intercept("number === 1 ? Promise.reject(new TypeError('offline')) : real(url, options)"))
+            Self.intercept("(window.isOnline ? real(url, options) : Promise.reject(new TypeError('offline')))"))
         try await visit.play()
         try await browser.script("\(Self.video).pause()")
-        try await browser.wait(for: "\(Self.video).paused && sent.length === 1")
+        try await browser.wait(for: "\(Self.video).paused && sent.length >= 1")
         #expect(try await visit.school.reports(of: "gast").isEmpty)
+        try await browser.script("isOnline = true")
         try await browser.script("\(Self.video).play()")
         try await browser.wait(for: "\(Self.video).currentTime > 2.1")
         try await browser.script("\(Self.video).pause()")
-        try await browser.wait(for: "\(Self.video).paused && document.body.dataset.answered == 2")
-        #expect(try await browser.script("return sent.map((one) => one.sequence)") as? [Int] == [1, 1, 2])
+        let isTaken = "document.body.dataset.answered == sent.at(-1).sequence"
+        try await browser.wait(for: "\(Self.video).paused && sent.at(-1).state === 'paused' && \(isTaken)")
+        let numbers = try await browser.script("return sent.map((one) => one.sequence)") as? [Int] ?? []
+        #expect(numbers.starts(with: [1, 1]) && numbers == numbers.sorted(), "\(numbers)")
+        #expect(Set(numbers) == Set(1...(numbers.last ?? 1)) && numbers.count > Set(numbers).count, "\(numbers)")
         #expect(try await Self.gaps(browser) == 0)
+        let end = try await browser.script("return Math.floor(sent.at(-1).played.at(-1).to)") as? Int ?? 0
         let seen = try await visit.seen()
-        #expect(seen.count == 1 && seen.first?.last == 2 && (seen.first?.first ?? 9) <= 1, "\(seen)")
+        #expect(seen.count == 1 && (end - 1...end).contains(seen.first?.last ?? 0), "\(seen), \(end)")
+        #expect((seen.first?.first ?? 9) <= 1, "\(seen)")
         await visit.end()
     }
 
