@@ -119,7 +119,7 @@ struct BroadcastCommandTests {
         try await stage.login("kim")
         let file = stage.directory.file("intro.mp4")
         let words = [
-            "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=320x180:rate=10", "-t", "4",
+            "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=size=320x180:rate=10", "-t", "10",
             "-pix_fmt",
             "yuv420p", file,
         ]

@@ -60,7 +60,7 @@ struct PostNetTests {
         let server = try RawServer { peer in
             guard let received = Self.read(peer) else { return }
             seen.withLock { $0.append(received) }
-            peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+            peer.send("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
         }
         try await Bench.run { bench in
             for _ in 0..<2 {

@@ -98,7 +98,8 @@ struct ClockAttackNetTests {
             for offset in [-100, -5] {
                 let ending = try await me.withMounts(
                     #"exec unshare --time --boottime \#(offset) "$0" "$@""#, "cat", "--json", key, isMedia: true)
-                #expect(ending.status == 77 && !ending.text.contains("\0"), "\(offset): \(ending.errorText)")
+                #expect(ending.status == 77, "\(offset): status \(ending.status): \(ending.errorText)")
+                #expect(!ending.text.contains("\0"), "\(offset)")
             }
             #expect(try await me.refusal(of: key) == Self.over)
         }
