@@ -142,8 +142,10 @@ actor LivePlayerRun {
             }
             picture = made
             made.mute(isMuted)
+            // Of its events alone: they end with the picture, so what waits for them must not keep it.
+            let events = made.events
             Task { [inbox] in
-                for await event in made.events { inbox.yield(.event(Self.machineEvent(event))) }
+                for await event in events { inbox.yield(.event(Self.machineEvent(event))) }
             }
         }
         if machine.phase == .idle {

@@ -156,6 +156,9 @@ package enum LiveTable {
         options: [
             .flag("no-video", help: "Play the sound only; needs no display."),
             .flag("mute", help: "Play without sound."),
+            .flag(
+                "low-latency",
+                help: "Play over RTMP, seconds earlier than HLS; encrypted only where the server has TLS for it."),
             .flag("chat", help: "Print the chat, too."),
             .value("duration", nil, "TIME", .duration, help: "Leave after this time."),
             .flag("keep", help: "Keep the lecture in the store, from its start on; needs --store."),
@@ -166,6 +169,7 @@ package enum LiveTable {
         ],
         examples: [
             ExampleSpec("lecture-live watch 12 --chat", "watch it, and read the chat"),
+            ExampleSpec("lecture-live watch 12 --low-latency", "watch it with as little delay as there can be"),
             ExampleSpec(
                 "lecture-live watch 12 --keep --report kim --store lectures", "keep it, and report what Kim watches"),
         ])

@@ -81,7 +81,7 @@ struct WatchRun {
         player.delegateQueue = DispatchQueue(label: "lecture-live.watch")
         player.delegate = relay
         player.mute(on: session.command.flag("mute"))
-        player.prepare(uri: url)
+        player.prepare(uri: url, options: isLowLatency ? .lowLatency : [])
         player.enter()
         player.start()
         do {
@@ -102,13 +102,22 @@ struct WatchRun {
         store = try await WatchStore.open(session, try await client.room(room.id))
     }
 
+    private var isLowLatency: Bool { session.command.flag("low-latency") }
+
+    /// Where a room can be watched now, in the way that is wanted: HLS where there is no RTMP.
+    private func address(in room: VideoRoom) -> String? {
+        guard isLowLatency, let url = room.playURL else { return room.playURL }
+        if room.rtmpPlayURL == nil { session.say("The server has no RTMP for room \(room.id): it is played over HLS.") }
+        return room.rtmpPlayURL ?? url
+    }
+
     /// Where the room can be watched; waits until it begins.
     ///
     /// - Returns: nil when the command is to end before.
     private func address(
         of room: VideoRoom, _ events: inout AsyncStream<Event>.Iterator
     ) async throws -> String? {
-        if let url = room.playURL { return url }
+        if let url = address(in: room) { return url }
         let wasJoined = try await client.join(room.id)
         let feed = ChannelFeed(
             room.channelID, client, patience: LiveSession.patience, time: session.effects.time)
@@ -127,11 +136,14 @@ struct WatchRun {
                 // What has changed before the stream was open is only in the room.
                 let now = try await client.room(room.id)
                 if now.state.isFinal { throw WatchCommand.isOver(now) }
-                if let url = now.playURL { return url }
+                if let url = address(in: now) { return url }
             case .feed(.messages(let messages)):
                 for change in messages.compactMap(\.change) where change.roomID == room.id {
                     if change.state.isFinal { throw WatchCommand.isOver(try await client.room(room.id)) }
-                    if change.state == .live, let url = change.playURL { return url }
+                    guard change.state == .live else { continue }
+                    if !isLowLatency, let url = change.playURL { return url }
+                    // The address for RTMP is only in the room.
+                    if isLowLatency, let url = address(in: try await client.room(room.id)) { return url }
                 }
             case .feed(.failed(let failure)): throw failure
             case .over:

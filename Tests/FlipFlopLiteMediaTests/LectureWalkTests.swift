@@ -43,15 +43,42 @@ struct LectureWalkNetTests {
         let screen = Screen()
 
         init(
-            _ stage: Stage, _ token: String, room id: UInt64, _ options: FFLLivePlayerOptions = []
+            _ stage: Stage, _ token: String, room id: UInt64, _ options: FFLLivePlayerOptions = [],
+            isRTMP: Bool = false
         ) async throws {
             let room = try await stage.room(id, token)
             player = FlipFlopLite.getLivePlayer(accessToken: token, videoRoomId: id, channelId: room.channel)
             player.delegateQueue = DispatchQueue(label: "learner")
             player.delegate = reports
-            player.prepare(view: screen.frames, uri: try #require(room.playURL), options: options)
+            let url = try #require(isRTMP ? room.rtmpURL : room.playURL)
+            player.prepare(view: screen.frames, uri: url, options: options)
             player.enter()
             player.start()
+        }
+
+        /// The addresses that were reported.
+        var links: [String] { reports.lines.filter { $0.hasPrefix("url ") } }
+    }
+
+    /// Twice the feed and the picture come back by themselves, to each viewer by its way, at another address.
+    private func bringBack(_ stage: Stage, _ teacher: Teacher, _ viewers: [(Learner, way: String)]) async throws {
+        // The link is cut; then the media server dies. Each time the feed and the picture come back by themselves.
+        for round in 2...3 {
+            if round == 2 {
+                stage.link.cut()
+            } else {
+                _ = kill(try #require(stage.server.mediaProcess), SIGKILL)
+            }
+            try await teacher.reports.wait(for: "active", count: round)
+            #expect(teacher.reports.lines.contains("alert_3"))
+            for (viewer, _) in viewers {
+                try await Conditions.wait(for: "url \(round)") { viewer.links.count >= round - 1 }
+                try await viewer.screen.see(15)
+            }
+        }
+        for (viewer, way) in viewers {
+            #expect(Set(viewer.links).count == viewer.links.count)
+            #expect(viewer.links.allSatisfy { $0.hasPrefix(way) })
         }
     }
 
@@ -67,8 +94,11 @@ struct LectureWalkNetTests {
         let id = try await stage.newestRoom(token)
         #expect(try await stage.room(id, token).state == "LIVE")
         let learner = try await Learner(stage, other, room: id)
-        try await learner.reports.wait(for: "started")
-        try await learner.screen.see(15)
+        let near = try await Learner(stage, try await stage.token("near"), room: id, isRTMP: true)
+        for viewer in [learner, near] {
+            try await viewer.reports.wait(for: "started")
+            try await viewer.screen.see(15)
+        }
         #expect(learner.reports.states.contains("prepared") && learner.reports.states.contains("active"))
 
         try await Conditions.wait(for: "chat") {
@@ -79,27 +109,12 @@ struct LectureWalkNetTests {
         learner.player.liveChat()?.sendMessage(message: "안녕하세요")
         try await teacher.reports.wait(for: "says learner: 안녕하세요")
 
-        // The link is cut; then the media server dies. Each time the feed and the picture come back by themselves.
-        for round in 2...3 {
-            if round == 2 {
-                stage.link.cut()
-            } else {
-                _ = kill(try #require(stage.server.mediaProcess), SIGKILL)
-            }
-            try await teacher.reports.wait(for: "active", count: round)
-            #expect(teacher.reports.lines.contains("alert_3"))
-            try await Conditions.wait(for: "url \(round)") {
-                learner.reports.lines.count { $0.hasPrefix("url ") } >= round - 1
-            }
-            try await learner.screen.see(15)
-        }
-        let links = learner.reports.lines.filter { $0.hasPrefix("url ") }
-        #expect(Set(links).count == links.count)
+        try await bringBack(stage, teacher, [(learner, "url http://"), (near, "url rtmp://")])
 
         teacher.streamer.stop()
         teacher.streamer.exit()
         try await teacher.reports.wait(for: "closed")
-        try await learner.reports.wait(for: "completed")
+        for viewer in [learner, near] { try await viewer.reports.wait(for: "completed") }
         #expect(try await stage.room(id, token).state == "ENDED")
         #expect(
             teacher.reports.states.filter { $0 != "inactive" } == [
@@ -107,7 +122,10 @@ struct LectureWalkNetTests {
             ])
         learner.player.exit()
         try await learner.reports.wait(for: "closed")
-        #expect(!(teacher.reports.lines + learner.reports.lines).contains { $0.contains("80106") })
+        near.player.exit()
+        try await near.reports.wait(for: "closed")
+        let lines = teacher.reports.lines + learner.reports.lines + near.reports.lines
+        #expect(!lines.contains { $0.contains("80106") })
         await stage.stop()
     }
 

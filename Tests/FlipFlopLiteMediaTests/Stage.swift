@@ -62,11 +62,14 @@ final class Stage: Sendable {
     }
 
     /// A room as a member sees it.
-    func room(_ id: UInt64, _ token: String) async throws -> (state: String?, playURL: String?, channel: UInt64) {
+    func room(
+        _ id: UInt64, _ token: String
+    ) async throws -> (state: String?, playURL: String?, rtmpURL: String?, channel: UInt64) {
         let room = try await ask([
             "-H", "Authorization: Bearer \(token)", "\(server.url)/v2/members/me/video-rooms/\(id)",
         ])
-        return (room["videoRoomState"]?.string, room["playUrl"]?.string, Self.number(room["channel"]?["id"]) ?? 0)
+        let (hls, rtmp) = (room["playUrl"]?.string, room["rtmpPlayUrl"]?.string)
+        return (room["videoRoomState"]?.string, hls, rtmp, Self.number(room["channel"]?["id"]) ?? 0)
     }
 
     /// The newest room of the member.

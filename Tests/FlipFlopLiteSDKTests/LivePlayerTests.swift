@@ -95,4 +95,59 @@ struct LivePlayerTests {
         ]
         #expect(delegate.journal.lines.filter { !$0.isEmpty } == expected)
     }
+
+    @Test func `a viewer over RTMP is led from one feed to the next, and never to HLS`() async throws {
+        let server = try MemberServer()
+        server.openLiveRoom(rtmp: true)
+        let (delegate, calls) = (PlayerReports(), LiveJournal())
+        let player = Self.player(server, TestPicture(calls), delegate)
+        player.prepare(uri: "rtmp://127.0.0.1/egress/live-1?signature=0")
+        player.enter()
+        player.start()
+        try await delegate.journal.wait(for: "active")
+        server.feedEnded()
+        try await delegate.journal.wait(for: "inactive")
+        server.feedBegan()
+        let next = "rtmp://127.0.0.1/egress/live-2?signature=2"
+        try await delegate.journal.wait(for: next)
+        server.endRoom()
+        try await delegate.journal.wait(for: "completed")
+        // The clock does not wait: meanwhile it may have opened each of them again.
+        let opened = calls.lines.filter { $0.hasPrefix("open") }
+        #expect(opened.first == "open rtmp://127.0.0.1/egress/live-1?signature=0 soon")
+        #expect(opened.contains("open \(next) soon") && opened.allSatisfy { $0.hasPrefix("open rtmp://") })
+        #expect(!delegate.journal.lines.contains { $0.hasPrefix("http") })
+    }
+
+    @Test func `a viewer that is released closes its picture and releases it`() async throws {
+        let (server, calls) = (try MemberServer(), LiveJournal())
+        server.openLiveRoom()
+        let pictures = Guarded<[WeakPicture]>([])
+        for round in 1...2 {
+            let delegate = PlayerReports()
+            var config = FFLConfig(serverAddr: server.address)
+            config.livePicture = {
+                let picture = TestPicture(calls)
+                pictures.withLock { $0.append(WeakPicture(picture: picture)) }
+                return picture
+            }
+            FlipFlopLite.initialize(config: config)
+            let player = FlipFlopLite.getLivePlayer(
+                accessToken: MemberServer.token, videoRoomId: MemberServer.roomID, channelId: MemberServer.channelID)
+            player.delegate = delegate
+            player.prepare(uri: "http://127.0.0.1/live-1")
+            player.enter()
+            player.start()
+            try await delegate.journal.wait(for: "started")
+            #expect(pictures.withLock { $0.count } == round)
+        }
+        try await Conditions.wait(for: "the end of both pictures") { @Sendable in
+            pictures.withLock { $0.allSatisfy { $0.picture == nil } }
+        }
+        #expect(calls.lines.count { $0 == "close" } == 2)
+    }
+}
+
+private struct WeakPicture: Sendable {
+    weak let picture: TestPicture?
 }

@@ -107,8 +107,13 @@ public final class MemberServer: Sendable {
         }
     }
 
-    /// There is a room that can be watched.
-    public func openLiveRoom() { openRoom(.live, playURL: "http://127.0.0.1/live-1", key: .live) }
+    /// There is a room that can be watched; over RTMP as well, if wanted.
+    public func openLiveRoom(rtmp hasRTMP: Bool = false) {
+        openRoom(.live, playURL: "http://127.0.0.1/live-1", key: .live)
+        if hasRTMP { state.withLock { $0.room?.rtmpPlayURL = Self.rtmp(1) } }
+    }
+
+    private static func rtmp(_ feed: Int) -> String { "rtmp://127.0.0.1/egress/live-\(feed)?signature=\(feed)" }
 
     /// Whether the room has ended.
     public var hasEnded: Bool { state.withLock { $0.room?.state == .ended } }
@@ -121,6 +126,7 @@ public final class MemberServer: Sendable {
                 state.feeds += 1
                 state.room?.state = .live
                 state.room?.playURL = "http://127.0.0.1/live-\(state.feeds)"
+                if state.room?.rtmpPlayURL != nil { state.room?.rtmpPlayURL = Self.rtmp(state.feeds) }
             }
             Self.postChange(&state)
         }

@@ -15,6 +15,9 @@ package import LectureFormats
 /// interrupted a missing picture is no failure; when it resumes, its address is another one, which is published and
 /// opened. A picture that stands still is a reason to read the room at once: what has become of it may not have been
 /// reported, for instance because another program of the member has left the channel. It is joined again at 90203.
+///
+/// A viewer keeps the kind of address that it plays, RTMP or not. What reports that a room goes on has one address
+/// only, so a viewer over RTMP reads the room for its own.
 package struct LivePlayerMachine: Hashable, Sendable {
     /// The states.
     package enum Phase: String, Hashable, Sendable, CaseIterable {
@@ -127,9 +130,14 @@ package struct LivePlayerMachine: Hashable, Sendable {
             // What has changed before the event stream was there is only in the room.
             effects += [.notify(.opened(channelID: channelID)), .getRoom(roomID)]
         case .room(let room) where room.id == roomID && channel == .open:
-            follow(room.state, room.playURL, now, &effects)
+            follow(room.state, address(room.playURL, room.rtmpPlayURL), now, &effects)
         case .changed(let change) where change.roomID == roomID && (channel == .opening || channel == .open):
-            follow(change.state, change.playURL, now, &effects)
+            let address = address(change.playURL, nil)
+            follow(change.state, address, now, &effects)
+            // While the channel opens, the room is read anyway.
+            if change.state == .live, address == nil, Self.isRTMP(url), hasPicture, channel == .open {
+                effects.append(.getRoom(roomID))
+            }
         case .left where channel == .leaving: closed(&effects)
         case .failed(let step, let failure): fail(step, failure, &effects)
         case .time: timePassed(now, &effects)
@@ -217,20 +225,38 @@ package struct LivePlayerMachine: Hashable, Sendable {
         }
         if new == .live {
             publish(isActive: true, &effects)
-            let isOther = newURL.map { !$0.isEmpty && $0 != url } ?? false
-            if isOther, let newURL {
+            if let newURL, !newURL.isEmpty, newURL != url {
+                let isSameStream = Self.isRTMP(url) && Self.stream(url) == Self.stream(newURL)
                 url = newURL
+                // A connection lasts, whatever becomes of its signature: the new one is for the next opening.
+                if isSameStream { return awaitMedia(now, &effects) }
                 reloads = 0
                 effects.append(.notify(.url(newURL)))
                 if hasPicture { open(now, &effects) }
-            } else if isWaiting, due == nil {
-                watch(now, &effects)
+            } else {
+                awaitMedia(now, &effects)
             }
         } else if new == .inactive {
             publish(isActive: false, &effects)
             due = nil
         }
     }
+
+    /// In a room that is known to be live, media that is waited for has to come.
+    private mutating func awaitMedia(_ now: BootInstant, _ effects: inout [Effect]) {
+        if isWaiting, due == nil { watch(now, &effects) }
+    }
+
+    /// Which address of a room is for this viewer; nil for none.
+    private func address(_ standard: String?, _ rtmp: String?) -> String? {
+        guard Self.isRTMP(url) else { return standard }
+        return standard.map(Self.isRTMP) == true ? standard : rtmp
+    }
+
+    private static func isRTMP(_ url: String) -> Bool { url.lowercased().hasPrefix("rtmp") }
+
+    /// An address without its query, which has the signature.
+    private static func stream(_ url: String) -> Substring { url.prefix { $0 != "?" } }
 
     private mutating func publish(isActive new: Bool, _ effects: inout [Effect]) {
         if isActive == new || isActive == nil && !new && state?.isFinal == true { return }

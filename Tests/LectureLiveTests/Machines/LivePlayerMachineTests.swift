@@ -13,9 +13,9 @@ struct LivePlayerMachineTests {
         .changed(.init(roomID: room, state: state, playURL: url))
     }
 
-    private static func room(_ state: VideoRoomState, _ url: String?) -> Event {
+    private static func room(_ state: VideoRoomState, _ url: String?, rtmp: String? = nil) -> Event {
         var room = VideoRoom(id: 7, state: state, title: "", channelID: 70)
-        room.playURL = url
+        (room.playURL, room.rtmpPlayURL) = (url, rtmp)
         return .room(room)
     }
 
@@ -157,5 +157,62 @@ struct LivePlayerMachineTests {
         #expect(alone.send([.pictureStalled]) == ["*paused", "wait 10000"])
         alone.milliseconds = 10_000
         #expect(alone.send([.time]) == ["*90203", "open u1", "wait 20000"])
+    }
+
+    // MARK: RTMP
+
+    private static func rtmp(_ url: String, _ more: [Event]) -> Run {
+        Run(
+            [
+                .command(.prepare(url: url)), .command(.enter), .command(.start), .pictureReady, .picturePlays, .joined,
+                .channelOpened,
+            ] + more)
+    }
+
+    @Test(arguments: ["rtmp://h/egress/a?signature=1", "RTMPS://h/egress/a?signature=1"])
+    func `a viewer over RTMP stays there when the room is read, and with the next feed`(first: String) {
+        var run = Self.rtmp(first, [Self.room(.live, "http://h/1", rtmp: first)])
+        // Without an address of its own there is nothing to move to.
+        #expect(run.send([Self.room(.live, "http://h/2"), Self.room(.live, "http://h/2", rtmp: "")]) == [])
+        #expect(run.send([Self.change(.inactive, nil), .pictureStalled]) == ["*inactive", "*paused", "get 7"])
+        // The report has the address of HLS: the other one is in the room.
+        #expect(run.send([Self.change(.live, "http://h/2")]) == ["*active", "wait 10000", "get 7"])
+        let second = "rtmp://h/egress/b?signature=2"
+        #expect(
+            run.send([Self.room(.live, "http://h/2", rtmp: second)])
+                == ["*\(second)", "open \(second)", "wait 10000"])
+        #expect(run.send([.pictureReady, .picturePlays]) == ["playPicture", "*started"])
+        #expect(run.send([Self.room(.live, "http://h/2", rtmp: second)]) == [])
+        #expect(run.send([Self.change(.ended, nil)]) == ["*inactive", "closePicture", "*completed"])
+        #expect(run.send([Self.change(.live, "http://h/3")]) == [])
+    }
+
+    @Test func `another signature of the same stream is for the next opening, and cuts no connection`() {
+        let (first, second) = ("rtmp://h/egress/a?signature=1", "rtmp://h/egress/a?signature=2")
+        var run = Self.rtmp(first, [])
+        #expect(run.send([Self.room(.live, "http://h/1", rtmp: second)]) == ["*active"])
+        #expect(run.machine.url == second)
+        #expect(run.send([.pictureStalled]) == ["*paused", "get 7", "wait 10000"])
+        run.milliseconds = 10_000
+        #expect(run.send([.time]) == ["*90203", "join 7", "get 7", "open \(second)", "wait 20000"])
+        #expect(run.send([.command(.stop), .command(.start)]).contains("open \(second)"))
+        // The signature that comes while nothing plays is waited for as well.
+        run = Self.rtmp(first, [Self.change(.inactive, nil), .pictureStalled])
+        #expect(run.send([Self.room(.live, nil, rtmp: second)]) == ["*active", "wait 10000"])
+    }
+
+    @Test func `a server may give an address for RTMP as the usual one`() {
+        var run = Self.rtmp("rtmp://h/live/a", [Self.room(.live, "rtmp://h/live/a", rtmp: "rtmp://h/other")])
+        #expect(run.machine.url == "rtmp://h/live/a")
+        #expect(
+            run.send([Self.change(.live, "rtmp://h/live/b")])
+                == ["*rtmp://h/live/b", "*paused", "open rtmp://h/live/b", "wait 10000"])
+        // Before the channel is open nothing has to be asked for: opening it reads the room.
+        var early = Run([.command(.prepare(url: "rtmp://h/live/a")), .command(.enter), .joined])
+        #expect(early.send([Self.change(.live, "http://h/1")]) == ["*active"])
+        #expect(early.send([.channelOpened]) == ["*opened 70", "get 7"])
+        // HLS stays HLS.
+        var other = Run(Self.started)
+        #expect(other.send([Self.room(.live, "u1", rtmp: "rtmp://h/live/a")]) == ["*active"])
     }
 }
