@@ -11,7 +11,10 @@ enum clm_code clm_source_open(clm_source *source, const clm_source_choice *choic
     source->input = clm_input_open(choice, false, configuration);
     if (source->input && choice->microphone && choice->kind != CLM_SOURCE_FILE) {
         source->microphone = clm_input_open(choice, true, configuration);
-        if (!source->microphone) clm_source_close(source);
+        if (!source->microphone) {
+            clm_source_close(source);
+            return CLM_NO_MICROPHONE;
+        }
     }
     return source->input ? CLM_OK : CLM_NO_SOURCE;
 }

@@ -212,7 +212,7 @@ struct BroadcastRun {
             guard failure.code == .roomEnd || failure.code == .roomLeave else { return }
             throw notEnded(failure)
         }
-        guard wasStarted else { throw isOpen ? staysOpen(failure) : failure }
+        guard wasStarted else { throw notStarted(failure) }
         guard failure.code == .tooManyRetries || failure.code == .unauthorized || failure.code == .channelUnexpected
         else { return try session.warn(failure) }
         self.failure = failure
@@ -231,7 +231,11 @@ struct BroadcastRun {
         streamer.exit()
     }
 
-    private func staysOpen(_ failure: LiveFailure) -> LiveProblem {
+    private func notStarted(_ failure: LiveFailure) -> any Error {
+        guard isOpen else {
+            guard let advice = plan.source.advice(for: failure) else { return failure }
+            return LiveProblem(failure.code, "\(LiveEnding.sentence(failure)) \(advice)")
+        }
         let sentence = LiveEnding.sentence(failure)
         return LiveProblem(failure.code, "\(sentence) The room stays: 'lecture-live broadcast --resume'.")
     }

@@ -6,6 +6,8 @@ public enum BroadcastError: Error, Sendable, Hashable, CaseIterable {
     case invalidValue
     /// The source cannot be opened or read.
     case sourceUnavailable
+    /// The microphone beside the source cannot be opened.
+    case microphoneUnavailable
     /// An encoder is missing or refuses its settings.
     case encoderUnavailable
     /// No RTMP server answers at the address.
@@ -36,6 +38,7 @@ public enum BroadcastError: Error, Sendable, Hashable, CaseIterable {
             case .CLM_TIMED_OUT: .timedOut
             case .CLM_LOST: .connectionLost
             case .CLM_NO_SOURCE, .CLM_SOURCE_ENDED: .sourceUnavailable
+            case .CLM_NO_MICROPHONE: .microphoneUnavailable
             case .CLM_NO_ENCODER: .encoderUnavailable
             case .CLM_BAD_VALUE: .invalidValue
             case .CLM_BAD_STATE: .alreadyConnected
@@ -49,8 +52,8 @@ public enum BroadcastError: Error, Sendable, Hashable, CaseIterable {
     public var isTransient: Bool {
         switch self {
         case .noServer, .busy, .timedOut, .connectionLost, .noResources: true
-        case .invalidValue, .sourceUnavailable, .encoderUnavailable, .refused, .alreadyConnected, .closed,
-            .unreadableImage:
+        case .invalidValue, .sourceUnavailable, .microphoneUnavailable, .encoderUnavailable, .refused,
+            .alreadyConnected, .closed, .unreadableImage:
             false
         }
     }
@@ -62,6 +65,7 @@ extension BroadcastError: CustomStringConvertible {
         switch self {
         case .invalidValue: "A value of the broadcast is outside its bounds."
         case .sourceUnavailable: "The source of the broadcast cannot be opened or read."
+        case .microphoneUnavailable: "The microphone of the broadcast cannot be opened."
         case .encoderUnavailable: "An encoder is not installed, or refuses its settings."
         case .noServer: "No RTMP server answers at the address of the broadcast."
         case .refused: "The server does not accept the broadcast; its stream key may be wrong."

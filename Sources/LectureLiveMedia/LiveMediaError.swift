@@ -28,7 +28,8 @@ public enum LiveMediaError: Error, Sendable, Hashable, CaseIterable {
             case .CLM_REFUSED, .CLM_BUSY: .refused
             case .CLM_TIMED_OUT: .timedOut
             case .CLM_LOST, .CLM_STOPPED: .connectionLost
-            case .CLM_UNREADABLE, .CLM_NO_SOURCE, .CLM_SOURCE_ENDED, .CLM_NO_ENCODER: .unreadable
+            case .CLM_UNREADABLE, .CLM_NO_SOURCE, .CLM_NO_MICROPHONE, .CLM_SOURCE_ENDED, .CLM_NO_ENCODER:
+                .unreadable
             case .CLM_UNWRITABLE: .unwritable
             case .CLM_MISMATCH: .differentFormats
             case .CLM_BAD_VALUE, .CLM_BAD_STATE: .invalidValue

@@ -140,6 +140,17 @@ struct BroadcastCommandTests {
             let end = try await stage.start("kim", ["broadcast", "--source", source, "--json"]).end()
             #expect(end.code == 74 && end.output.contains(#""code":80103"#), "\(end.diagnostics)")
         }
+        let text = try stage.directory.write("no media", to: "text.mp4")
+        for (source, advice) in [
+            ("file:/nowhere.mp4", "There is no '/nowhere.mp4'."), ("camera:/dev/none", "There is no '/dev/none'."),
+            ("file:\(text)", "'\(text)' has no picture that can be decoded."),
+            ("camera:/dev/null", "is no camera, is in use"),
+            ("screen::65535", "Screens are those of X servers"),
+        ] {
+            let end = try await stage.start("kim", ["broadcast", "--source", source]).end()
+            #expect(end.code == 74 && end.diagnostics.contains("cannot be opened or read. "), "\(end.diagnostics)")
+            #expect(end.diagnostics.contains(advice), "\(end.diagnostics)")
+        }
         let room = try await stage.client("kim") {
             try await $0.createRoom(title: "Left", scheduledAt: Timestamp(milliseconds: 0))
         }

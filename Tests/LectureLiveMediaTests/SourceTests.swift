@@ -83,6 +83,22 @@ struct BroadcastValueTests {
         }
     }
 
+    @Test func `a microphone that is not there is said as such, and a screen without one is sent`() async throws {
+        let display = try ChildProcess(
+            try Places.command("Xvfb"),
+            ["-displayfd", "1", "-screen", "0", "320x320x24", "-nolisten", "tcp", "-noreset"])
+        let name = ":\(try await display.firstLine())"
+        #expect(throws: BroadcastError.microphoneUnavailable) {
+            try LiveBroadcast(Studio.configuration(.screen(name, microphone: "no-such-device")))
+        }
+        // The camera is opened first: what is missing is named.
+        #expect(throws: BroadcastError.sourceUnavailable) {
+            try LiveBroadcast(Studio.configuration(.camera("/dev/null", microphone: "no-such-device")))
+        }
+        try LiveBroadcast(Studio.configuration(.screen(name))).close()
+        await display.terminate()
+    }
+
     @Test func `values outside their bounds are refused, the bounds are not`() throws {
         func isValid(_ change: (inout BroadcastConfiguration) -> Void) -> Bool {
             var configuration = Studio.configuration()

@@ -26,6 +26,8 @@ typedef CLM_CLOSED_ENUM clm_code {
     CLM_STOPPED,
     /// The source cannot be opened or read.
     CLM_NO_SOURCE,
+    /// The microphone beside the source cannot be opened.
+    CLM_NO_MICROPHONE,
     /// The source is at its end.
     CLM_SOURCE_ENDED,
     /// An encoder is missing or refuses its settings.
