@@ -119,11 +119,16 @@ public final class LiveStreamPlayer: Sendable {
             state.open()
             player.run(["set", "pause", "yes"])
             player.run(["set", "demuxer-lavf-o", list + begin + flags])
-            player.run(["set", "cache-pause-wait", isLowLatency ? "0.2" : "1"])
+            // What is waited for once delays all that follows: over RTMP, which comes by pictures, nothing is.
+            player.run(["set", "cache-pause-wait", isLowLatency ? (isRTMP ? "0" : "0.2") : "1"])
             player.run(["set", "cache-secs", isLowLatency ? "3" : "30"])
             // RTMP names a stream only with its first packet, which may be a key frame away. It ends earlier with both.
             player.run(["set", "demuxer-lavf-analyzeduration", isLowLatency ? "3" : "0"])
             player.run(["set", "stream-buffer-size", isLowLatency ? "4KiB" : "128KiB"])
+            // Of mpv's own profile 'low-latency': decoders and the window keep no pictures back, nor the device sound.
+            player.run(["set", "vd-lavc-threads", isLowLatency ? "1" : "0"])
+            player.run(["set", "video-latency-hacks", isLowLatency ? "yes" : "no"])
+            player.run(["set", "audio-buffer", isLowLatency ? "0" : "0.2"])
             player.run(["loadfile", url, "replace"])
         }
     }
