@@ -10,8 +10,8 @@ Tools/setup installs, mpv, xdotool, and built programs:
 
   Benchmarks/live_delay.py [--programs .build/release] [--over rtmp hls] [--rounds 4] [--seconds 12] [--fragment 2000]
 """
-import argparse, base64, json, mmap, os, pathlib, re, secrets, socket, statistics, struct, subprocess, tempfile
-import threading, time, urllib.request
+import argparse, base64, json, mmap, os, pathlib, re, secrets, signal, socket, statistics, struct, subprocess
+import sys, tempfile, threading, time, urllib.request
 
 WIDTH, HEIGHT, RATE, BITS = 640, 360, 15, 20
 CELL = WIDTH // (BITS + 2)
@@ -293,6 +293,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=12)
     parser.add_argument("--fragment", type=int, default=2000)
     options = parser.parse_args()
+    # Ends what it has started, also when it is ended itself.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o755)
         for way in options.over:
