@@ -197,7 +197,7 @@ let package = Package(
             name: "LectureServe",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureHTTP", "LectureCrypto", "LectureFiles",
-                "LectureServedMedia",
+                "LectureServedMedia", "LectureBundle",
             ],
             resources: [
                 .embedInCode("Files/page.js"), .embedInCode("Files/style.css"), .embedInCode("Files/watch.js"),
@@ -455,6 +455,13 @@ let package = Package(
             dependencies: [
                 "LectureServe", "LectureHTTP", "LectureKit", "LectureCrypto", "LectureFiles", "LectureFormats",
                 "LectureModel", "LectureProgramSupport", "LectureTestSupport",
+            ]),
+        // Stores that fetch from each other: the rules as values, hostile servers, and the built program.
+        .testTarget(
+            name: "PeerTests",
+            dependencies: [
+                "LectureBundle", "LectureServe", "LectureHTTP", "LectureKit", "LectureCrypto", "LectureFiles",
+                "LectureFormats", "LectureModel", "LectureProgramSupport", "LectureTestSupport",
             ]),
         // The page of that server: its parts as values, and in a browser.
         .testTarget(

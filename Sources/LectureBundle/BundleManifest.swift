@@ -38,10 +38,15 @@ package struct BundleManifest: Sendable, Hashable {
     ) {
         (self.created, self.lectureCount, self.catalogueBytes) = (created, lectureCount, catalogueBytes)
         (self.catalogueDigest, self.partBytes, self.recipients) = (catalogueDigest, partBytes, recipients)
-        // `use`, `alg` and `kid` say what another program may do with the key, and here it does something else.
-        let members = signer.members ?? []
-        self.signer = .object(
-            Self.keyMembers.compactMap { name in members.first { $0.name == name } }
+        self.signer = Self.required(signer)
+    }
+
+    /// The required members of a public key. `use`, `alg` and `kid` say what another program may do with the key, and
+    /// here it does something else.
+    static func required(_ key: JSONValue) -> JSONValue {
+        let members = key.members ?? []
+        return .object(
+            keyMembers.compactMap { name in members.first { $0.name == name } }
                 .map { JSONMember($0.name, $0.value) })
     }
 

@@ -100,7 +100,7 @@ package enum ExitStatus: Sendable, Equatable {
             .bookmarkAnswer, .playlistDamaged, .variantUnavailable, .streamKey, .segmentsMissing, .captureGaps,
             .captureFull, .bundleRefused, .bundleDamaged, .bundleSignature:
             return .data
-        case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed:
+        case .noLocation, .redirectRefused, .redirectLoop, .displayMissing, .duplicateCheckFailed, .peerUnusable:
             return .unavailable
         case .createDirectory, .createFile, .outputRefused, .outputExists, .nameTaken, .deviceKeyInUse,
             .anchorUnwritable, .loopbackFailed:
@@ -133,7 +133,7 @@ package enum ExitStatus: Sendable, Equatable {
         case .configuration, .secretReadable, .licenceKeyMissing, .deviceKeyRefused, .applicationIncomplete,
             .workerMissing, .playerMissing, .bookmarkServerMissing, .loopbackMissing, .playerProgramMissing,
             .exporterMissing, .manifestReaderMissing, .retentionUnseen, .webhookSecret,
-            .accessMissing, .addressExposed, .tlsIncomplete:
+            .accessMissing, .addressExposed, .tlsIncomplete, .peerTokens:
             return .configuration
         case .alreadyDownloaded:
             return .done

@@ -86,6 +86,8 @@ public struct LectureConfiguration: Sendable {
     /// What is at hand under the URLs of its sources, and is not asked of servers; nil for nothing. `LectureBundle`
     /// sets it to import a bundle.
     package var nearby: (any NearbyBytes)?
+    /// Other stores that are asked for media before its servers are; nil for none. `LectureBundle` sets it.
+    package var detour: (any TransferDetour)?
 
     /// Creates a configuration.
     ///

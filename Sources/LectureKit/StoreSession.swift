@@ -56,7 +56,10 @@ final class StoreSession: Sendable {
         dates = ServerDates(clock: clock)
         let dated = DatedTransport(base: curl, dates: dates)
         let observed: any Transport = observation.map { ObservedTransport(base: dated, observation: $0) } ?? dated
-        transport = configuration.nearby.map { NearbyTransport($0, over: observed, clock: clock) } ?? observed
+        let nearby = configuration.nearby.map { NearbyTransport($0, over: observed, clock: clock) }
+        let near: any Transport = nearby ?? observed
+        let roads = TransferRoads(internet: near, peers: curl, clock: clock, numbers: numbers)
+        transport = configuration.detour.map { $0.transport(roads) } ?? near
     }
 
     /// Requests follow soon: what they need is loaded on another thread meanwhile.

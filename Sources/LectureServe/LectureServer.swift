@@ -37,11 +37,14 @@ public final class LectureServer: Sendable {
         let access = try SiteAccess(
             try AccessFile.list(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
             now: { clock.now() })
-        let parts: [any SitePart] = [
+        var parts: [any SitePart] = [
             HealthPart(manager, version: options.version),
             Classroom(manager, access, options.classroom, clock),
             PageSite(manager, access),
         ]
+        if let directory = options.deviceDirectory {
+            parts.append(PeerPart(manager, device: DeviceHome(directory: directory)))
+        }
         var limits = HTTPServerOptions()
         (limits.address, limits.port) = (options.address, options.port)
         limits.mostConnections = options.mostConnections

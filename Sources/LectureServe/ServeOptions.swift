@@ -20,6 +20,9 @@ public struct ServeOptions: Sendable, Hashable {
     /// The version of the program, for its figures.
     public var version = ""
 
+    /// Where the device's key is kept, which signs what other stores fetch; nil where they may fetch nothing.
+    public var deviceDirectory: String?
+
     /// How lectures play in the classroom.
     public var classroom = ClassroomOptions()
 

@@ -170,6 +170,8 @@ extension RemedyWalkTests {
         "access_missing": .test("without an access file it names what makes one, and that works"),
         "address_exposed": .test("another address is served with TLS, and sessions are for TLS only"),
         "tls_incomplete": .test("another address is served with TLS, and sessions are for TLS only"),
+        "peer_tokens": .test("a server that is not there is named, and the next one is asked"),
+        "peer_unusable": .test("a token with another role is named, and one with the right role works"),
         "cancelled": .test("a cancelled download is continued by resume and precache"),
         "clock_untrusted": .test("a licence file issued since ends a doubt, and an older one does not"),
         "closing": .test("after close nothing can be started"),

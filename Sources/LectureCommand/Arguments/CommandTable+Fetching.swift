@@ -60,6 +60,7 @@ extension CommandTable {
             OptionGroup("One lecture", singleOptions), OptionGroup("All lectures of the run", itemOptions),
             OptionGroup("Adaptive lectures (HLS, DASH)", streamOptions),
             OptionGroup("Output", outputOptions), OptionGroup("Lectures that left the list", pruneOptions),
+            OptionGroup("Branch servers", peerOptions),
             OptionGroup("Network", limitOptions + networkOptions), OptionGroup("Disk", storageOptions),
             EndHook.group,
         ],
@@ -81,6 +82,9 @@ extension CommandTable {
             ),
             ExampleSpec(
                 "lecturectl precache https://example.org/live.m3u8 --capture 90m", "keep 90 minutes of a live stream"),
+            ExampleSpec(
+                "lecturectl precache course.jsonl --from https://hq:8443 --from-token-file hq.token",
+                "fetch from a branch server what it has"),
             ExampleSpec(
                 "lecturectl precache course.csv --timetable '02:00-06:00=full, else=2M'",
                 "limit the rate during the day"),
@@ -198,6 +202,21 @@ extension CommandTable {
         .value(
             "max-attempts", nil, "N", .integer(1...1001),
             help: "Give up a lecture after N attempts in a row without progress.", conflicts: ["retries"]),
+    ]
+
+    static let peerOptions: [OptionSpec] = [
+        .repeated(
+            "from", nil, "URL", .url,
+            help: "Fetch what the branch server there has ('lecturectl serve'), proven by digest, and only the rest "
+                + "from the internet. Repeatable; asked in this order."),
+        .value(
+            "from-token-file", nil, "FILE", .file,
+            help: "The token with the role peer of that server, or a line 'URL TOKEN' for each. Only you may be able "
+                + "to read the file."),
+        .repeated(
+            "from-trust", nil, "FILE", .file,
+            help: "The public key of a branch server ('lecturectl device show' there): what it says is believed where "
+                + "the list names no digest. Repeatable."),
     ]
 
     private static let runOptions: [OptionSpec] = [

@@ -1,3 +1,4 @@
+import LectureBundle
 import LectureKit
 import LectureModel
 import LectureRecords
@@ -11,8 +12,9 @@ enum PrecacheCommand {
         if command.flag("after-input"), try await !isNeeded(session) { return .done }
         if command.flag("dry-run") { return try await PrecachePlan(session: session).run(sources) }
         try sources.prepareOutputs()
-        let manager = try session.manager()
-        var run = PrecacheRun(manager: manager, session: session, readyBy: time)
+        let peers = try peers(session)
+        let manager = try session.manager { peers?.apply(to: &$0) }
+        var run = PrecacheRun(manager: manager, session: session, readyBy: time, peers: peers)
         do {
             let status = try await run.run(sources)
             await manager.close()
@@ -22,6 +24,27 @@ enum PrecacheCommand {
             await manager.close()
             throw error
         }
+    }
+
+    /// The branch servers that are asked first; nil without any.
+    private static func peers(_ session: CommandSession) throws -> PeerStores? {
+        let settings = session.configuration.peers
+        guard !settings.servers.value.isEmpty else {
+            guard settings.tokenFile.origin != .option, settings.trust.origin != .option else {
+                throw UsageError("Options '--from-token-file' and '--from-trust' need '--from'.", path: ["precache"])
+            }
+            return nil
+        }
+        guard let file = settings.tokenFile.value else {
+            if settings.servers.origin == .option {
+                throw UsageError("Option '--from' needs '--from-token-file'.", path: ["precache"])
+            }
+            throw LectureError(.peerTokens, detail: "peers.token_file", cause: "it is not set, and peers.from is")
+        }
+        CoreDumps.forbid()
+        return try PeerStores(
+            settings.servers.value, tokenFile: file, trusting: settings.trust.value,
+            device: try BundleCommands.home(session))
     }
 
     /// Waits until standard input ends. The store is not opened before, so the wait blocks no other process.

@@ -1,3 +1,4 @@
+import LectureBundle
 import LectureKit
 import LectureModel
 
@@ -36,6 +37,8 @@ struct PrecacheResult: Sendable {
     var signal: Int32?
     /// The lists that were read.
     var lists = NamedLists([])
+    /// What came from branch servers; nil where none was named.
+    var peers: PeerStores.Summary?
     /// The error that ended the run early.
     var error: LectureError?
 
@@ -80,6 +83,7 @@ struct PrecacheResult: Sendable {
         totals.bytesFetched = summary.fetchedBytes
         totals.bytesReused = summary.reusedBytes
         totals.elapsed = instant - began
+        totals.peers = peers.map { PeerTotals($0, fetched: summary.fetchedBytes) }
         return totals
     }
 
@@ -145,6 +149,7 @@ struct PrecacheResult: Sendable {
         if unfinishedCount > paused { parts.append("\(unfinishedCount - paused) unfinished") }
         let reused = summary.reusedBytes > 0 ? ", \(HumanText.byteCount(summary.reusedBytes)) reused" : ""
         sentences.append("\(parts.joined(separator: ", ")) (\(HumanText.byteCount(summary.fetchedBytes))\(reused)).")
+        if let peers { sentences += PeerTotals(peers, fetched: summary.fetchedBytes).sentences }
         if unfinishedCount > paused {
             sentences.append("Run the command again to continue. Verified data is not downloaded again.")
         }

@@ -1,3 +1,4 @@
+import LectureBundle
 import LectureKit
 import LectureModel
 import LectureRecords
@@ -20,6 +21,7 @@ struct PrecacheRun {
 
     private let manager: LectureManager
     private let session: CommandSession
+    private let peers: PeerStores?
     private let loop: EventLoop<Message>
     private var renderer: ProgressRenderer
     private var tracker = ProgressTracker()
@@ -37,9 +39,10 @@ struct PrecacheRun {
     private var context: CommandContext { session.context }
     private var command: ParsedCommand { session.command }
 
-    init(manager: LectureManager, session: CommandSession, readyBy: Timestamp?) {
+    init(manager: LectureManager, session: CommandSession, readyBy: Timestamp?, peers: PeerStores? = nil) {
         self.manager = manager
         self.session = session
+        self.peers = peers
         // Subscribed before the first request, so that no event is missed.
         loop = EventLoop(manager.events, tick: .milliseconds(250), session.context)
         result = PrecacheResult(began: session.context.clock.boot())
@@ -62,6 +65,8 @@ struct PrecacheRun {
         let final = try await manager.summary()
         result.summary.fetchedBytes = final.fetchedBytes
         result.summary.reusedBytes = final.reusedBytes
+        result.peers = peers?.summary
+        for fault in result.peers?.faults ?? [] { try report(fault) }
         tracker.finish(fetched: result.summary.fetchedBytes, elapsed: context.clock.boot() - result.began)
         try? context.diagnostics.write(renderer.finish(tracker.snapshot, size: size))
         if let error = result.error { throw error }

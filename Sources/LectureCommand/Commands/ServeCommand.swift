@@ -128,6 +128,7 @@ enum ServePlace {
         var options = ServeOptions(accessFile: access, keyFile: "\(store)/serve.key")
         (options.address, options.port) = try place(settings.listen, session.command)
         options.version = ProgramVersion.number
+        options.deviceDirectory = session.configuration.deviceDirectory.value
         (options.names, options.isBehindProxy) = (settings.names.value, settings.isBehindProxy.value)
         switch (settings.certificate.value, settings.key.value) {
         case (let certificate?, let key?): options.tls = ServeOptions.TLSFiles(certificate: certificate, key: key)

@@ -1,3 +1,4 @@
+package import LectureBundle
 import LectureFormats
 package import LectureKit
 import LectureModel
@@ -38,6 +39,11 @@ extension JSONLine {
             writer.member("elapsed_s", Double(totals.elapsed.milliseconds) / 1000)
             writer.member("outdated", totals.outdated)
             writer.member("unchecked", totals.unchecked)
+            guard let peers = totals.peers else { return }
+            writer.member("lectures_from_peers", peers.lectures)
+            writer.member("bytes_from_peers", peers.bytes)
+            writer.member("bytes_from_internet", peers.internetBytes)
+            writer.member("without_digest", peers.withoutDigest)
         }
     }
 
@@ -112,7 +118,45 @@ package struct RunTotals: Sendable, Equatable {
     package var bytesReused: Int64 = 0
     /// How long it took.
     package var elapsed = Duration.zero
+    /// What came from branch servers; nil where none was named.
+    package var peers: PeerTotals?
 
     /// Makes empty totals.
     package init() {}
+}
+
+/// What of a run came from branch servers, and what from the internet.
+package struct PeerTotals: Sendable, Equatable {
+    /// Lectures with bytes from branch servers.
+    package let lectures: Int
+    /// Bytes from branch servers.
+    package let bytes: Int64
+    /// Bytes from the internet.
+    package let internetBytes: Int64
+    /// Lectures that a branch server has, and that came from the internet since nothing proved them.
+    package let withoutDigest: Int
+
+    /// Makes totals.
+    ///
+    /// - Parameters:
+    ///   - summary: what came from branch servers.
+    ///   - fetched: the bytes of the run, from everywhere.
+    package init(_ summary: PeerStores.Summary, fetched: Int64) {
+        (lectures, bytes, withoutDigest) = (summary.lectures, summary.bytes, summary.withoutDigest)
+        internetBytes = max(0, fetched - summary.bytes)
+    }
+
+    /// Messages for standard error.
+    package var sentences: [String] {
+        var sentences = [
+            "From branch servers: \(HumanText.lectures(lectures)), \(HumanText.byteCount(bytes)); from the internet: "
+                + "\(HumanText.byteCount(internetBytes))."
+        ]
+        if withoutDigest > 0 {
+            sentences.append(
+                "Not from branch servers, since the list names no digest: \(HumanText.lectures(withoutDigest)). "
+                    + "Name the server's public key with '--from-trust'.")
+        }
+        return sentences
+    }
 }

@@ -51,6 +51,8 @@ package struct Configuration: Sendable, Equatable {
     package let renewWithin: Setting<Duration>
     /// Where a server of the store listens.
     package let serve: ServeSettings
+    /// Other stores that lectures are fetched from.
+    package let peers: PeerSettings
     /// The full names of the settings that the file has.
     let named: Set<String>
     /// Warnings about members of the file that this version does not know.
@@ -103,6 +105,7 @@ package struct Configuration: Sendable, Equatable {
         courses = Self.courses(command, environment, settings)
         renewWithin = source.pick("renew-within", Quantity.duration, settings.renewWithin, .seconds(3 * 86_400))
         serve = ServeSettings(source, settings.serve, defaultAccess: Self.accessFile(file.value, environment))
+        peers = PeerSettings(source, settings.peers)
         (named, warnings) = (settings.named, settings.warnings)
     }
 
@@ -131,7 +134,7 @@ package struct Configuration: Sendable, Equatable {
             ("drm.strict", "\(rights.value.isStrict)", origin("drm.strict")),
             ("drm.unverified", "\(rights.value.permitsUnverified)", origin("drm.unverified")),
         ] + pace.descriptions + credentials.descriptions + statisticsDescriptions + webhookDescriptions
-            + daemonDescriptions + serveDescriptions
+            + daemonDescriptions + serveDescriptions + peerDescriptions
     }
 
     /// Where a setting of a section came from that no option or variable sets.

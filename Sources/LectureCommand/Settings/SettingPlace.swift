@@ -40,6 +40,7 @@ extension Configuration {
         let exceptions = [
             "network.timeout_s": "timeout", "storage.quota_bytes": "quota", "storage.reserve_bytes": "reserve",
             "daemon.renew_within_s": "renew-within", "serve.names": "name", "serve.access_file": "access",
+            "peers.token_file": "from-token-file", "peers.trust": "from-trust",
         ]
         let last = String(name.split(separator: ".").last ?? "")
         let option = exceptions[name] ?? last.replacing("_", with: "-")
@@ -58,6 +59,6 @@ extension Configuration {
 
     private static var options: [OptionSpec] {
         CommandTable.globalOptions + CommandTable.settingOptions + CommandTable.daemonOptions
-            + CommandTable.serveOptions
+            + CommandTable.serveOptions + CommandTable.peerOptions
     }
 }

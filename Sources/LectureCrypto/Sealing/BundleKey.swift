@@ -74,6 +74,8 @@ package struct BundleRecipient: Sendable {
 package struct BundleSigner: Sendable {
     /// The value of `typ` in the manifest's header.
     package static let type = "lecturekit-bundle+jwt"
+    /// The value of `typ` in the header of an offer, which another store is sent: docs/peers.md.
+    package static let offerType = "lecturekit-offer+jwt"
 
     private let key: SigningKey
     /// The public half, a JWK.
@@ -116,19 +118,26 @@ package struct BundleSigner: Sendable {
 
     /// Signs a manifest.
     ///
-    /// - Parameter payload: the manifest.
+    /// - Parameters:
+    ///   - payload: the manifest.
+    ///   - type: what it is, so that nothing else that is signed is taken for it.
     /// - Returns: the compact token in ASCII.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
-    package func sign(_ payload: [UInt8]) throws(LectureError) -> [UInt8] { try key.sign(payload, type: Self.type) }
+    package func sign(_ payload: [UInt8], type: String = type) throws(LectureError) -> [UInt8] {
+        try key.sign(payload, type: type)
+    }
 
     /// Verifies a manifest with the key that it names itself. Whether that key is trusted is another question.
     ///
     /// - Parameters:
     ///   - token: the signed manifest.
     ///   - key: the signer's public key.
+    ///   - type: what it must be.
     /// - Returns: the payload; nil when the signature is wrong or the header is refused.
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography``.
-    package static func payload(of token: [UInt8], signedWith key: VerificationKey) throws(LectureError) -> [UInt8]? {
+    package static func payload(
+        of token: [UInt8], signedWith key: VerificationKey, type: String = type
+    ) throws(LectureError) -> [UInt8]? {
         let policy = KeyPolicy(keys: [key], algorithms: [.es256, .edDSA], types: [type])
         return try TokenVerifier.verify(token, keys: policy, at: Timestamp(milliseconds: 0)).token?.payload
     }

@@ -140,10 +140,20 @@ extension ItemStep {
         request.rateLimit = settings.rateLimitPerItem
         request.stallTimeout = settings.stallTimeout
         request.allowsHTTP2 = allowsHTTP2
+        request.subject = subject(of: resource)
         start(
             request, opened.sink, resource: resource, lease: opened.lease, origin: origin,
             route: opened.redirect?.route, from: plan.start, count: plan.border.map { $0 - plan.start })
         return true
+    }
+
+    /// What other stores are asked for. Only the media: everything that says what a lecture is comes from its server.
+    private func subject(of resource: PartToken) -> TransferSubject? {
+        let file = item[resource]
+        guard file.record.role == .media, !file.record.isPlaylist else { return nil }
+        return TransferSubject(
+            key: item.record.content.key, sha256: file.dueSHA256, total: file.record.total,
+            wasDiscarded: item.restarts.count > 0)
     }
 
     /// Ends an item whose URL or size already shows that its media cannot be kept, without a request.

@@ -36,6 +36,9 @@ package struct CarriedFile: Sendable {
     /// The `Last-Modified` text as stored.
     package let lastModified: String?
     let resource: ResourceRecord
+
+    /// Names these bytes as long as the program runs: another version is another file.
+    package var identity: String { "\(resource.id)" }
 }
 
 extension LectureManager.Contents {
@@ -92,13 +95,15 @@ extension LectureManager.Contents {
     /// - Parameters:
     ///   - file: from ``carried(_:)``.
     ///   - key: the lecture.
+    ///   - range: which of its bytes; nil for all.
     ///   - receive: gets its bytes in order; it may block.
     /// - Throws: ``LectureError``: `damaged`, `sealedElsewhere`, `readFile`; what `receive` throws;
     ///   `CancellationError`.
     package func read(
-        _ file: CarriedFile, of key: ContentKey, _ receive: @Sendable ([UInt8]) throws -> Void
+        _ file: CarriedFile, of key: ContentKey, range: Range<Int64>? = nil,
+        _ receive: @Sendable ([UInt8]) throws -> Void
     ) async throws {
         let media = FinalizedMedia(resource: file.resource, cipher: try cipher(for: file.resource, of: key))
-        try await MediaReader(core).read(media, key, range: nil, receive)
+        try await MediaReader(core).read(media, key, range: range, receive)
     }
 }

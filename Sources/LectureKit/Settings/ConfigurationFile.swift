@@ -57,6 +57,8 @@ package struct ConfigurationFile: Sendable {
     package var renewWithin: Duration?
     /// Where a server of the store listens.
     package var serve = ServeConfiguration()
+    /// Other stores that lectures are fetched from.
+    package var peers = PeersConfiguration()
     /// The full names of the settings that it has, such as `network.proxy`.
     package var named: Set<String> = []
     /// The members that this version does not know.
@@ -178,6 +180,8 @@ struct ConfigurationReader {
             for member in try known(members(section), "daemon") { try takeDaemon(member) }
         case "serve":
             for member in try known(members(section), "serve") { try takeServe(member) }
+        case "peers":
+            for member in try known(members(section), "peers") { try takePeers(member) }
         default: break
         }
     }

@@ -3,7 +3,7 @@
 package enum ConfigurationKeys {
     /// The members by the section that holds them; the file itself is the empty name.
     package static let sections: [(name: String, members: [String])] = [
-        ("", ["network", "storage", "retention", "application", "drm", "lms", "webhooks", "daemon", "serve"]),
+        ("", ["network", "storage", "retention", "application", "drm", "lms", "webhooks", "daemon", "serve", "peers"]),
         (
             "network",
             [
@@ -26,6 +26,7 @@ package enum ConfigurationKeys {
         ("webhooks", ["url", "secret_file", "events"]),
         ("daemon", ["courses", "renew_within_s"]),
         ("serve", ["listen", "names", "tls_cert", "tls_key", "behind_proxy", "access_file"]),
+        ("peers", ["from", "token_file", "trust"]),
         (
             "lms.targets",
             [

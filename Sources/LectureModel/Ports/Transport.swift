@@ -22,6 +22,8 @@ package struct TransferRequest: Sendable {
     package var body: RequestBody?
     /// How long the whole exchange may take; nil for as long as bytes arrive.
     package var totalTimeout: Duration?
+    /// What the bytes are, where other places than the server may have them; nil for what only the server can answer.
+    package var subject: TransferSubject?
     /// Receives the events.
     package var sink: any TransferSink
 
@@ -33,6 +35,29 @@ package struct TransferRequest: Sendable {
         headers = HeaderFields()
         allowsHTTP2 = true
         stallTimeout = .seconds(30)
+    }
+}
+
+/// What is known of a file before it is requested: by this another store that has it can be asked for its bytes.
+package struct TransferSubject: Sendable, Hashable {
+    /// The lecture that the file is the media of.
+    package let key: ContentKey
+    /// The SHA-256 that the whole file must have, 32 bytes; nil when it is not known.
+    package let sha256: [UInt8]?
+    /// Its length in bytes; nil when it is not known.
+    package let total: UInt64?
+    /// Whether bytes of this file were discarded before: then only its server is asked.
+    package let wasDiscarded: Bool
+
+    /// Describes a file.
+    ///
+    /// - Parameters:
+    ///   - key: the lecture.
+    ///   - sha256: 32 bytes; nil when it is not known.
+    ///   - total: its length in bytes; nil when it is not known.
+    ///   - wasDiscarded: whether bytes of it were discarded before.
+    package init(key: ContentKey, sha256: [UInt8]?, total: UInt64?, wasDiscarded: Bool = false) {
+        (self.key, self.sha256, self.total, self.wasDiscarded) = (key, sha256, total, wasDiscarded)
     }
 }
 
