@@ -175,7 +175,8 @@ enum Documents {
     @Sendable static func version(_ command: ParsedCommand, _ context: CommandContext) throws -> ExitStatus {
         let plain = "\(context.program.programName) \(ProgramVersion.number)\n"
         return try show(
-            command.flag("json") ? JSONLine.version(ProgramVersion.number, of: context.program) : plain, context)
+            command.flag("json") ? JSONLine.version(ProgramVersion.number, of: context.program.programName) : plain,
+            context)
     }
 
     @Sendable static func completion(_ command: ParsedCommand, _ context: CommandContext) async throws -> ExitStatus {

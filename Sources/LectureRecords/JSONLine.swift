@@ -80,6 +80,28 @@ package enum JSONLine {
         }
     }
 
+    /// A lecture received bytes.
+    ///
+    /// - Parameter progress: how far it is.
+    /// - Returns: the line.
+    package static func progress(_ progress: DownloadProgress) -> String {
+        line { writer in
+            writer.member("event", "progress")
+            writer.member("key", progress.key.text)
+            writer.member("title", progress.title)
+            writer.member("state", progress.state.name)
+            writer.member("bytes", progress.bytes)
+            writer.member("total", progress.total)
+            writer.member("speed_bps", Int64(progress.bytesPerSecond))
+            writer.member("eta_s", progress.remaining.map { $0.milliseconds / 1000 })
+        }
+    }
+
+    /// A client of a server may have missed events.
+    ///
+    /// - Returns: the line.
+    package static func gap() -> String { line { writer in writer.member("event", "gap") } }
+
     /// A lecture was complete before the run; nothing was downloaded.
     ///
     /// - Parameter key: its key.
@@ -271,6 +293,20 @@ package enum JSONLine {
             writer.member("range_count", attempt.rangeCount)
             writer.member("decision", attempt.decision)
             writer.member("detail", attempt.detail)
+        }
+    }
+
+    /// A program's version.
+    ///
+    /// - Parameters:
+    ///   - number: the semantic version.
+    ///   - program: its name.
+    /// - Returns: the line.
+    package static func version(_ number: String, of program: String) -> String {
+        line { writer in
+            writer.member("record", "version")
+            writer.member("program", program)
+            writer.member("version", number)
         }
     }
 

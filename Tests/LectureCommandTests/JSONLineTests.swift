@@ -71,21 +71,19 @@ import Testing
         var failed = try content()
         failed.state = .failed
         failed.error = LectureError(.digestMismatch)
-        let item = ProgressSnapshot.Item(
-            key: "k", title: "t", bytes: 1, total: 2, speed: 3, secondsLeft: 4, state: .downloading)
-        var vague = item
-        vague.total = nil
-        vague.secondsLeft = nil
+        let vague = DownloadProgress(key: try ContentKey("k"), title: "t", state: .downloading)
+        var progress = vague
+        (progress.bytes, progress.total, progress.bytesPerSecond, progress.remaining) = (1, 2, 3.9, .seconds(4))
         var totals = RunTotals()
         totals.elapsed = .milliseconds(1234)
         let key = try ContentKey("k")
         return [
             ("event-queued", JSONLine.queued(try bare())),
-            ("event-progress", JSONLine.progress(item)), ("event-progress", JSONLine.progress(vague)),
+            ("event-progress", JSONLine.progress(progress)), ("event-progress", JSONLine.progress(vague)),
             ("event-completed", JSONLine.completed(try content())), ("event-completed", JSONLine.completed(try bare())),
             ("event-failed", JSONLine.failed(failed)),
             ("event-stopped", JSONLine.stopped(try content())), ("event-stopped", JSONLine.stopped(stopped)),
-            ("event-removed", JSONLine.removed(key)),
+            ("event-removed", JSONLine.removed(key)), ("event-gap", JSONLine.gap()),
             ("event-error", JSONLine.error(.bug, message: "m")),
             ("event-error", JSONLine.error(.courseLine, message: "m", key: "k")),
             ("event-summary", JSONLine.summary(RunTotals())), ("event-summary", JSONLine.summary(totals)),
@@ -118,7 +116,7 @@ import Testing
             ("event-warning", JSONLine.warning(.init(line: 1, member: "x", suggestion: nil))),
             ("record-verdict", JSONLine.verdict(try refusal())),
             ("record-device", JSONLine.device(try identity(), directory: "/d")),
-            ("record-version", JSONLine.version(ProgramVersion.number)),
+            ("record-version", JSONLine.version(ProgramVersion.number, of: "lecturectl")),
         ] + Self.players(key) + Self.unattended() + (try UpkeepLines.all()) + BundleLines.all(key)
             + (try LicenceLines.all()) + ReportLines.all() + WebhookLines.all() + ReportExportLines.all()
     }

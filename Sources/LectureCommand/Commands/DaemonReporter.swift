@@ -67,7 +67,7 @@ struct DaemonReporter {
         switch event {
         case .queued(let content): if content.state == .queued { try line(JSONLine.queued(content)) }
         case .progress(let progress):
-            if progress.state == .downloading { try line(JSONLine.progress(ProgressTracker.item(progress))) }
+            if progress.state == .downloading { try line(JSONLine.progress(progress)) }
         case .completed(let content):
             session.report("complete: \(content.title) (\(content.key.text))")
             try line(JSONLine.completed(content))

@@ -192,7 +192,7 @@ struct PrecacheRun {
         case .progress(let progress):
             tracker.update(progress)
             if session.wantsJSON, progress.state == .downloading {
-                try context.output.write(machine: JSONLine.progress(ProgressTracker.item(progress)))
+                try context.output.write(machine: JSONLine.progress(progress))
             }
             draw()
         case .queued(let content), .advanced(let content):

@@ -6,23 +6,6 @@ package import LectureRecords
 
 /// The lines about runs and settings. See ``JSONLine``.
 extension JSONLine {
-    /// An item received bytes.
-    ///
-    /// - Parameter item: its progress.
-    /// - Returns: the line.
-    package static func progress(_ item: ProgressSnapshot.Item) -> String {
-        line { writer in
-            writer.member("event", "progress")
-            writer.member("key", item.key)
-            writer.member("title", item.title)
-            writer.member("state", item.state.name)
-            writer.member("bytes", item.bytes)
-            writer.member("total", item.total)
-            writer.member("speed_bps", item.speed)
-            writer.member("eta_s", item.secondsLeft)
-        }
-    }
-
     /// The last line of a run.
     ///
     /// - Parameter totals: the totals.
