@@ -197,10 +197,11 @@ let package = Package(
             name: "LectureServe",
             dependencies: [
                 "LectureFormats", "LectureModel", "LectureKit", "LectureHTTP", "LectureCrypto", "LectureFiles",
-                "LectureServedMedia", "LectureBundle",
+                "LectureServedMedia", "LectureBundle", "LectureRecords",
             ],
             resources: [
                 .embedInCode("Files/page.js"), .embedInCode("Files/style.css"), .embedInCode("Files/watch.js"),
+                .embedInCode("Files/schemas.json"),
             ]),
         // The façade, and its other module name for applications.
         .target(

@@ -23,7 +23,7 @@ func requestArrived(
         guard let limit = core.options.bodyLimit, let length = head.value("content-length"),
             Int(length).map({ $0 > limit }) ?? true
         else { return cmhdt_result(true) }
-        return exchange.refuseUnread()
+        return core.refuse(exchange)
     }
     let exchange = unsafe Unmanaged<HTTPExchange>.fromOpaque(held).takeUnretainedValue()
     if unsafe uploadCount.pointee > 0 {

@@ -128,14 +128,14 @@ import LectureModel
 
     /// The request is whole, or the connection was resumed.
     ///
-    /// - Parameter handle: called once, when the request is whole and not too long.
+    /// - Parameter handle: called once, when the request is whole; with true when it is too long.
     /// - Returns: what the library wants.
-    func proceed(_ handle: (HTTPExchange) -> Void) -> MHD_Result {
+    func proceed(_ handle: (HTTPExchange, Bool) -> Void) -> MHD_Result {
         let (isNew, isTooLong) = state.withLock { state in
             defer { if state.phase == .receiving { state.phase = .handling } }
             return (state.phase == .receiving, state.isTooLong)
         }
-        if isNew { if isTooLong { refuseLength() } else { handle(self) } }
+        if isNew { handle(self, isTooLong) }
         let (ready, isSuspended) = state.withLock { state -> (HTTPAnswer?, Bool) in
             if let answer = state.answer {
                 state.phase = .sending
@@ -150,18 +150,16 @@ import LectureModel
         return send(ready)
     }
 
-    /// Answers a request whose body is not read.
-    func refuseUnread() -> MHD_Result {
-        refuseLength()
-        return proceed { _ in }
-    }
-
-    private func refuseLength() {
+    /// Answers a request whose body is too long.
+    ///
+    /// - Parameter handler: may have an answer of its own.
+    func refuseLength(_ handler: (any HTTPHandler)?) {
         answer(
-            .json(413) { json in
-                json.member("errorCode", "BODY_TOO_LONG")
-                json.member("errorMessage", "The body of the request is too long.")
-            })
+            handler?.tooLong(head)
+                ?? .json(413) { json in
+                    json.member("errorCode", "BODY_TOO_LONG")
+                    json.member("errorMessage", "The body of the request is too long.")
+                })
     }
 
     private func send(_ answer: HTTPAnswer) -> MHD_Result {

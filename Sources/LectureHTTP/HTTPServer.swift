@@ -10,11 +10,19 @@ package protocol HTTPHandler: AnyObject, Sendable {
     /// - Parameter exchange: the request; it waits until it is answered.
     func handle(_ exchange: HTTPExchange)
 
+    /// What a request is answered with whose body is too long. On the server's thread; never blocking.
+    ///
+    /// - Parameter head: its head.
+    /// - Returns: an answer with 413; nil for the usual one.
+    func tooLong(_ head: HTTPRequestHead) -> HTTPAnswer?
+
     /// Called about once a second, as long as the server runs. Never blocking.
     func tick()
 }
 
 extension HTTPHandler {
+    /// The usual one.
+    package func tooLong(_ head: HTTPRequestHead) -> HTTPAnswer? { nil }
     /// Nothing.
     package func tick() {}
 }
@@ -181,13 +189,19 @@ final class HTTPServerCore: Sendable {
 
     /// A request is whole, or its connection was resumed.
     func proceed(_ exchange: HTTPExchange, on connection: OpaquePointer) -> MHD_Result {
-        exchange.proceed { exchange in
+        exchange.proceed { exchange, isTooLong in
             let handler = state.withLock { state in
                 unsafe state.links[Self.key(connection)]?.due = nil
                 return state.handler
             }
-            handler?.handle(exchange)
+            if isTooLong { exchange.refuseLength(handler) } else { handler?.handle(exchange) }
         }
+    }
+
+    /// Answers a request whose body is not read.
+    func refuse(_ exchange: HTTPExchange) -> MHD_Result {
+        exchange.refuseLength(state.withLock(\.handler))
+        return exchange.proceed { _, _ in }
     }
 
     /// A request is over.

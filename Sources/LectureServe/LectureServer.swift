@@ -37,10 +37,13 @@ public final class LectureServer: Sendable {
         let access = try SiteAccess(
             try AccessFile.list(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
             now: { clock.now() })
+        let watch = StoreWatch(manager)
         var parts: [any SitePart] = [
             HealthPart(manager, version: options.version),
+            APIPart(manager, watch, version: options.version),
             Classroom(manager, access, options.classroom, clock),
-            PageSite(manager, access),
+            PageSite(manager, access, watch),
+            watch,
         ]
         if let directory = options.deviceDirectory {
             parts.append(PeerPart(manager, device: DeviceHome(directory: directory)))

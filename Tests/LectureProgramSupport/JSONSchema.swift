@@ -14,6 +14,9 @@ package struct JSONSchema {
         root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
     }
 
+    /// A schema that was read before, without references.
+    package init(root: [String: Any]) { self.root = root }
+
     /// The values that a property may have; `nil` where the schema does not restrict it.
     package func enumeration(_ property: String) -> [String]? {
         let properties = root["properties"] as? [String: Any]
@@ -28,10 +31,12 @@ package struct JSONSchema {
         try self.init(named: event ?? record ?? "none")
     }
 
-    /// The rules that a document breaks, each as its place and the keyword.
-    package func faults(in data: Data) throws -> [String] {
+    /// The rules that a document breaks, each as its place and the keyword; with fragments also of a text or a number.
+    package func faults(in data: Data, fragments: Bool = false) throws -> [String] {
         var faults: [String] = []
-        check(try JSONSerialization.jsonObject(with: data), root, "", &faults)
+        check(
+            try JSONSerialization.jsonObject(with: data, options: fragments ? .fragmentsAllowed : []), root, "", &faults
+        )
         return faults
     }
 

@@ -79,29 +79,13 @@ struct LecturesPage: Sendable {
         return context.page(title: context.text(.lectures), place: .lectures, [form, part])
     }
 
-    /// The lectures of a page, and whether there are others before and after them.
-    struct Run: Sendable {
-        var shown: [Content]
-        var hasBefore: Bool
-        var hasAfter: Bool
-    }
-
-    private func lectures() async throws -> Run {
-        let (filter, sort, limit) = (query.filter, query.sort, Self.size + 1)
-        if let key = query.before,
-            let found = try await ListNeighbours.list(
-                filter, sort: sort, beside: key, isBefore: true, limit: limit, in: manager.contents)
-        {
-            return Run(shown: found.suffix(Self.size), hasBefore: found.count > Self.size, hasAfter: true)
+    private func lectures() async throws -> LectureRun {
+        let place = query.before.map { .before($0) } ?? query.after.map { .after($0) } ?? LectureRun.Place.start
+        for place in [place, .start] {
+            let run = try await LectureRun.read(query.filter, sort: query.sort, place, limit: Self.size, manager)
+            if let run { return run }
         }
-        if let key = query.after,
-            let found = try await ListNeighbours.list(
-                filter, sort: sort, beside: key, isBefore: false, limit: limit, in: manager.contents)
-        {
-            return Run(shown: Array(found.prefix(Self.size)), hasBefore: true, hasAfter: found.count > Self.size)
-        }
-        let found = try await manager.contents.list(filter, sort: sort, page: ContentPage(limit: limit))
-        return Run(shown: Array(found.prefix(Self.size)), hasBefore: false, hasAfter: found.count > Self.size)
+        return LectureRun(shown: [], hasBefore: false, hasAfter: false)
     }
 
     private func row(_ lecture: Content, _ licence: LicenceStatus?) -> [HTML] {
@@ -120,7 +104,7 @@ struct LecturesPage: Sendable {
         ]
     }
 
-    private func pages(_ run: Run) -> HTML {
+    private func pages(_ run: LectureRun) -> HTML {
         var links: [HTML] = []
         if run.hasBefore, let first = run.shown.first {
             links.append(context.link(query.address(), context.html(.first)))

@@ -7,9 +7,6 @@ struct LicencesPage: Sendable {
     let context: PageContext
     let manager: LectureManager
 
-    /// How far the calendar goes.
-    static let days: Int64 = 60
-
     /// Writes the page.
     func answer() async throws -> PageContext.HTMLAnswer {
         let (page, isReadable) = await ends()
@@ -24,7 +21,8 @@ struct LicencesPage: Sendable {
 
     private func ends() async -> ([(day: String, rows: [LicencePage.Row])], isReadable: Bool) {
         do {
-            let page = try await manager.licences.list(expiringWithin: .seconds(Self.days * 86_400), limit: 1000)
+            let page = try await manager.licences.list(
+                expiringWithin: .seconds(LicenceCalendar.days * 86_400), limit: 1000)
             return (Self.byDay(page.rows), true)
         } catch { return ([], false) }
     }

@@ -33,26 +33,20 @@ struct PageActions: Sendable {
     }
 
     private func carryOut(_ action: Action, _ key: ContentKey) async throws -> PageNote {
-        guard let lecture = try await manager.contents.find(key) else {
-            throw LectureError(.unknownContent, detail: key.text)
-        }
+        let actions = LectureActions(manager: manager)
+        let lecture = try await actions.lecture(key)
         switch action {
         case .pause:
             try await manager.downloads.pause(key)
             return .paused
         case .resume, .retry:
-            // A process that has it in its queue continues; where there is none, this one does.
-            if try await manager.contents.why(key).processes.isEmpty {
-                try await manager.downloads.start(key)
-            } else {
-                try await manager.downloads.resume(key)
-            }
+            try await actions.resume(key)
             return .resumed
         case .cancel:
             try await manager.downloads.cancel(key)
             return .cancelled
         case .renew:
-            renew([key])
+            actions.renew([key])
             return .renewing
         case .up, .down:
             let priority = lecture.priority + (action == .up ? 10 : -10)
@@ -66,34 +60,21 @@ struct PageActions: Sendable {
 
     /// Renews the licences that end on a day.
     ///
-    /// - Parameters:
-    ///   - day: the day in UTC, as in the path.
-    ///   - request: the form.
+    /// - Parameter day: the day in UTC, as in the path.
     /// - Returns: 303 to the calendar.
-    func renewDay(_ day: String, _ request: SiteRequest) async -> HTTPAnswer {
+    func renewDay(_ day: String) async -> HTTPAnswer {
         do {
-            let within = Duration.seconds(LicencesPage.days * 86_400)
-            let page = try await manager.licences.list(expiringWithin: within, limit: 1000)
-            let keys = LicencesPage.byDay(page.rows).first { $0.day == day }?.rows.map(\.licence.key) ?? []
-            if !keys.isEmpty { renew(keys) }
+            _ = try await LectureActions(manager: manager).renew(endingOn: day)
             return Self.redirect("/licences", .renewing)
         } catch {
             return Self.redirect("/licences", .failed, LectureError.known(error))
         }
     }
 
-    /// Begins to renew. Servers may take minutes; the store says how it went, and the page shows it.
-    private func renew(_ keys: [ContentKey]) {
-        let manager = manager
-        Task { _ = try? await manager.licences.renew(.keys(keys)) }
-    }
-
     /// Sends refused reports again.
-    func retryReports(_ request: SiteRequest) async -> HTTPAnswer {
+    func retryReports() async -> HTTPAnswer {
         do {
-            var query = ReportQuery()
-            query.states = [.dead]
-            try await manager.reports.retry(matching: query)
+            _ = try await LectureActions(manager: manager).retryReports()
             return Self.redirect("/reports", .retried)
         } catch {
             return Self.redirect("/reports", .failed, LectureError.known(error))

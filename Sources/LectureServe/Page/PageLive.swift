@@ -4,7 +4,7 @@ import LectureKit
 import LectureModel
 
 /// Sends what has changed to open pages: at most one message a second to each.
-final class PageLive: Sendable {
+final class PageLive: StoreWatcher {
     /// What has changed since the last message.
     struct Changes: Sendable {
         var parts: Set<String> = []
@@ -33,26 +33,31 @@ final class PageLive: Sendable {
     private struct State {
         var clients: [Int: Client] = [:]
         var next = 0
-        var isListening = false
-        var known = StoreStatus?.none
-        /// Since the server began.
-        var seconds = 0
     }
 
-    private let manager: LectureManager
+    private let watch: StoreWatch
     private let state = Guarded(State())
 
-    /// Creates a value; it listens from the first page on.
-    init(_ manager: LectureManager) { self.manager = manager }
+    /// Creates a value.
+    ///
+    /// - Parameter watch: says what changes.
+    init(_ watch: StoreWatch) {
+        self.watch = watch
+        watch.add(self)
+    }
+
+    /// Whether a page is open.
+    var isWatched: Bool { state.withLock { !$0.clients.isEmpty } }
 
     /// Answers a request with the event stream.
     func answer(_ request: SiteRequest, _ exchange: HTTPExchange) -> HTTPAnswer? {
-        let (id, isFirst) = state.withLock { state in
+        // A head alone has no stream that could end.
+        if exchange.head.method == "HEAD" { return HTTPAnswer(200, [("Content-Type", "text/event-stream")]) }
+        let id = state.withLock { state in
             state.next += 1
-            defer { state.isListening = true }
-            return (state.next, !state.isListening)
+            return state.next
         }
-        if isFirst { listen() }
+        watch.start()
         let stream = HTTPEventStream(ended: { [weak self] in self?.state.withLock { $0.clients[id] = nil } })
         state.withLock { $0.clients[id] = Client(PageLanguage(request.head), stream) }
         stream.start(on: exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
@@ -60,15 +65,8 @@ final class PageLive: Sendable {
         return nil
     }
 
-    /// Takes the events of the store, until it is closed.
-    private func listen() {
-        let events = manager.events
-        Task { [weak self] in
-            for await event in events { self?.take(event) }
-        }
-    }
-
-    private func take(_ event: LectureEvent) {
+    /// An event of this process.
+    func take(_ event: LectureEvent) {
         let clients = state.withLock { Array($0.clients.values) }
         for client in clients {
             client.changes.withLock { changes in
@@ -81,26 +79,16 @@ final class PageLive: Sendable {
         }
     }
 
-    /// A second has gone by. On a thread of the server's.
-    func tick() {
-        let (clients, isDue) = state.withLock { state in
-            state.seconds += 1
-            return (Array(state.clients.values), state.seconds % 3 == 0)
-        }
+    /// Open pages get what has changed.
+    func flush() {
+        let clients = state.withLock { Array($0.clients.values) }
         for client in clients { client.flush() }
-        if isDue, !clients.isEmpty { look() }
     }
 
-    /// Other processes may change the store too, and send no events here.
-    private func look() {
-        Task { [weak self] in
-            guard let self, let status = try? await manager.status() else { return }
-            let clients = state.withLock { state in
-                defer { state.known = status }
-                return state.known == nil || state.known == status ? [] : Array(state.clients.values)
-            }
-            for client in clients { client.changes.withLock { $0.parts.formUnion(Self.lectureParts) } }
-        }
+    /// Lists and figures are others.
+    func countsChanged() {
+        let clients = state.withLock { Array($0.clients.values) }
+        for client in clients { client.changes.withLock { $0.parts.formUnion(Self.lectureParts) } }
     }
 
     private static let lectureParts: Set = ["status", "downloads", "attention", "list", "summary", "why", "disk"]

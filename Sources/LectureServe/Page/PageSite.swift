@@ -1,5 +1,5 @@
 import LectureHTTP
-package import LectureKit
+import LectureKit
 import LectureModel
 
 /// The page of a store: HTML that works without a script, and a script that keeps it up to date.
@@ -13,12 +13,10 @@ package final class PageSite: SitePart {
     /// - Parameters:
     ///   - manager: the store.
     ///   - access: for signing in.
-    package init(_ manager: LectureManager, _ access: SiteAccess) {
-        (self.manager, self.access, live) = (manager, access, PageLive(manager))
+    ///   - watch: says what changes.
+    init(_ manager: LectureManager, _ access: SiteAccess, _ watch: StoreWatch) {
+        (self.manager, self.access, live) = (manager, access, PageLive(watch))
     }
-
-    /// A second has gone by: open pages get what has changed.
-    package func tick() { live.tick() }
 
     /// Finds what answers a path.
     package func routes(_ path: [String]) -> [String: SiteRoute]? {
@@ -29,9 +27,9 @@ package final class PageSite: SitePart {
                 guard let key = Self.key(path[1]) else { return nil }
                 return try await LecturePage(context: context, manager: manager, key: key).answer()
             }
-        case 2 where path == ["reports", "retry"]: ["POST": change { await $0.retryReports($1) }]
+        case 2 where path == ["reports", "retry"]: ["POST": change { page, _ in await page.retryReports() }]
         case 3 where path[0] == "licences" && path[2] == "renew":
-            ["POST": change { await $0.renewDay(path[1], $1) }]
+            ["POST": change { page, _ in await page.renewDay(path[1]) }]
         case 3 where path[0] == "lectures": lecture(path[1], path[2])
         default: nil
         }

@@ -32,7 +32,7 @@ final class SiteHandler: HTTPHandler {
             let method = exchange.head.method == "HEAD" ? "GET" : exchange.head.method
             guard let routes = parts.lazy.compactMap({ $0.routes(path) }).first else { throw .unknownPath }
             guard let route = routes[method] else {
-                return send(SiteRefusal.method.answer([("Allow", Self.methods(routes))]), on: exchange)
+                return refuse(.method, [("Allow", Self.methods(routes))], on: exchange)
             }
             let isForeign = rules.isFromOtherSite(exchange.head)
             if isForeign, method != "GET" || !route.isPage || !rules.isNavigation(exchange.head) {
@@ -40,8 +40,16 @@ final class SiteHandler: HTTPHandler {
             }
             Task { await answer(exchange, by: route, method: method, path) }
         } catch {
-            send(error.answer(), on: exchange)
+            refuse(error, on: exchange)
         }
+    }
+
+    /// A body is too long.
+    func tooLong(_ head: HTTPRequestHead) -> HTTPAnswer? {
+        guard head.isForAPI else { return nil }
+        var answer = APIProblem.tooLong.answer()
+        answer.addSiteFields()
+        return answer
     }
 
     /// A second has gone by.
@@ -63,7 +71,7 @@ final class SiteHandler: HTTPHandler {
                 head: head, path: path, body: exchange.body, peer: exchange.peer, person: proof?.person,
                 formToken: proof?.formToken)
             if case .role(let role) = route.need {
-                guard let proof else { return refuse(route, exchange) }
+                guard let proof else { return askForProof(route, exchange) }
                 guard proof.person.role.includes(role) else { throw SiteRefusal.notPermitted }
                 if method != "GET", let token = proof.formToken {
                     let sent = request.head.value("x-form-token") ?? request.form["form_token"] ?? ""
@@ -75,10 +83,15 @@ final class SiteHandler: HTTPHandler {
             if isWrong, isOneTooMany(exchange) { return }
             send(answer, on: exchange)
         } catch let refusal as SiteRefusal {
-            send(refusal.answer(), on: exchange)
+            refuse(refusal, on: exchange)
         } catch {
-            send(.failure(LectureError.known(error)), on: exchange)
+            let error = LectureError.known(error)
+            send(exchange.head.isForAPI ? APIProblem(error).answer() : .failure(error), on: exchange)
         }
+    }
+
+    private func refuse(_ refusal: SiteRefusal, _ fields: [(String, String)] = [], on exchange: HTTPExchange) {
+        send(exchange.head.isForAPI ? APIProblem(refusal).answer(fields) : refusal.answer(fields), on: exchange)
     }
 
     /// Counts a wrong token, and refuses it where there have been many: a right one is always taken, since many people
@@ -87,14 +100,14 @@ final class SiteHandler: HTTPHandler {
         guard let seconds = access.countWrongToken(from: rules.address(of: exchange.head, exchange.peer)) else {
             return false
         }
-        send(SiteRefusal.wrongTokens.answer([("Retry-After", "\(seconds)")]), on: exchange)
+        refuse(.wrongTokens, [("Retry-After", "\(seconds)")], on: exchange)
         return true
     }
 
     /// The client has to sign in first.
-    private func refuse(_ route: SiteRoute, _ exchange: HTTPExchange) {
+    private func askForProof(_ route: SiteRoute, _ exchange: HTTPExchange) {
         guard route.isPage, exchange.head.method == "GET", exchange.head.value("authorization") == nil else {
-            return send(SiteRefusal.notSignedIn.answer(Self.challenges(exchange.head)), on: exchange)
+            return refuse(.notSignedIn, Self.challenges(exchange.head), on: exchange)
         }
         let next = FormFields.text([("next", exchange.head.address())])
         send(HTTPAnswer(303, [("Location", "/sign-in?\(next)")]), on: exchange)
@@ -153,9 +166,13 @@ extension HTTPAnswer {
         }
     }
 
-    private static func status(of code: LectureError.Code) -> Int {
+    /// The status for an error of the store.
+    ///
+    /// - Parameter code: what happened.
+    /// - Returns: see ``failure(_:)``.
+    static func status(of code: LectureError.Code) -> Int {
         switch code {
-        case .unknownContent, .unknownCourse: 404
+        case .unknownContent, .unknownCourse, .licenceMissing: 404
         case .parameter, .urlScheme, .urlInvalid, .headerInvalid, .headerReserved, .courseLine, .nameRefused: 400
         case .alreadyDownloaded, .alreadyDownloading, .notComplete, .notLoaded, .notRemovable, .notDownloadable,
             .removalWaits, .reportsUnderWay, .sourceUnknown:
