@@ -24,6 +24,7 @@ let migrations = [
     "0016_add_adaptive",
     "0017_add_retention",
     "0018_add_webhooks",
+    "0019_add_viewer_resume_point",
 ]
 
 let package = Package(

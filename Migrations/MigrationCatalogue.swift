@@ -90,5 +90,9 @@ package enum MigrationCatalogue {
             identifier: "0018_add_webhooks",
             sha256: "d8a4db30c415f6837e567554f0e6d74b203a0bb1f83bb30b7777e6e335b85983",
             sql: PackageResources._018_add_webhooks_sql),
+        Entry(
+            identifier: "0019_add_viewer_resume_point",
+            sha256: "1ab2de7a0cdeb50649d1089eb328a02644abf9cdeb0a07b21254524a9b110cd2",
+            sql: PackageResources._019_add_viewer_resume_point_sql),
     ]
 }

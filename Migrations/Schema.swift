@@ -619,6 +619,13 @@ CREATE INDEX webhook_delivery_waiting ON webhook_delivery (webhook_id, next_atte
     WHERE state = 0 AND next_attempt_ms IS NOT NULL;
 CREATE INDEX webhook_delivery_event ON webhook_delivery (event_id);
 CREATE INDEX webhook_delivery_owner ON webhook_delivery (owner_id) WHERE owner_id IS NOT NULL;
+CREATE TABLE viewer_resume_point (
+    content_id INTEGER NOT NULL REFERENCES content (id) ON DELETE CASCADE,
+    client_user_id TEXT NOT NULL CHECK (length(client_user_id) > 0),
+    position_ms INTEGER NOT NULL CHECK (position_ms >= 0),
+    PRIMARY KEY (content_id, client_user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX viewer_resume_point_user ON viewer_resume_point (client_user_id);
 INSERT INTO tally VALUES (0, 0, 0, 0);
 INSERT INTO tally VALUES (1, 0, 0, 0);
 INSERT INTO tally VALUES (2, 0, 0, 0);

@@ -232,7 +232,8 @@ import LectureModel
         source?.tick()
     }
 
-    private static func peer(of socket: Int32) -> HTTPPeer? {
+    /// The other end of a connection.
+    static func peer(of socket: Int32) -> HTTPPeer? {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isKnown = unsafe withUnsafeMutablePointer(to: &address) { address in

@@ -9,6 +9,9 @@ struct HTTPListener {
     /// How much the system buffers for a reader that is slow.
     private static let sendBuffer: Int32 = 1 << 17
 
+    /// How many connections wait for the library's thread: enough for a burst. The system has a limit of its own.
+    private static let backlog: Int32 = 1024
+
     init(_ options: HTTPServerOptions) throws(LectureError) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -26,7 +29,7 @@ struct HTTPListener {
         let isListening = unsafe withUnsafeMutablePointer(to: &address) { address in
             // Sound: an internet address is one kind of socket address, and its length is passed along.
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe bind(socket, address, length) == 0 && listen(socket, 64) == 0
+                unsafe bind(socket, address, length) == 0 && listen(socket, Self.backlog) == 0
                     && getsockname(socket, address, &length) == 0
             }
         }

@@ -33,7 +33,9 @@ package struct HTTPServerOptions: Sendable, Hashable {
     package var address = "127.0.0.1"
     /// The port; 0 for any free one.
     package var port: UInt16 = 0
-    /// How many connections may be open; further ones wait until one is closed.
+    /// How many connections may be open; further ones wait until one is closed. With ``requestSeconds`` few wait: where
+    /// connections become scarce, one on which no request has come for longest is closed for each new one, of the
+    /// address that has most of them.
     package var mostConnections: UInt32 = 64
     /// After how many seconds without traffic a connection is closed.
     package var idleSeconds: UInt32 = 30
@@ -103,6 +105,10 @@ final class HTTPServerCore: Sendable {
     /// A connection that is open.
     private struct Link {
         let socket: Int32
+        /// The client's; nil when it is not known.
+        let address: UInt32?
+        /// Whether it was ended, and is about to be closed.
+        var isEnded = false
         /// When its next request must be there; nil while one is answered.
         var due: ContinuousClock.Instant?
     }
@@ -220,8 +226,28 @@ final class HTTPServerCore: Sendable {
     /// A connection was opened, or is about to be closed.
     func changed(_ connection: OpaquePointer, isOpened: Bool) {
         let socket = unsafe isOpened ? cmhdt_socket(library.connectionInfo, connection) : -1
-        let link = isOpened ? Link(socket: socket, due: due) : nil
-        state.withLock { unsafe $0.links[Self.key(connection)] = link }
+        let address = isOpened ? HTTPExchange.peer(of: socket)?.address : nil
+        let link = isOpened ? Link(socket: socket, address: address, due: due) : nil
+        state.withLock { state in
+            unsafe state.links[Self.key(connection)] = link
+            if isOpened { freeConnection(&state) }
+        }
+    }
+
+    /// Ends a connection that waits for a request where few are left, so that the next client need not wait for one.
+    private func freeConnection(_ state: inout State) {
+        let most = Int(options.mostConnections)
+        guard options.requestSeconds != nil, state.links.count > most - max(1, most / 16) else { return }
+        let idle = state.links.filter { !$0.value.isEnded && $0.value.due != nil }
+        let addresses = Dictionary(grouping: idle.values) { $0.address }.mapValues(\.count)
+        // Who has most of them loses first: a client that opens many keeps no other one away.
+        let place = idle.max { one, other in
+            let (first, second) = (addresses[one.value.address] ?? 0, addresses[other.value.address] ?? 0)
+            return first == second ? (one.value.due ?? .now) > (other.value.due ?? .now) : first < second
+        }
+        guard let place else { return }
+        state.links[place.key]?.isEnded = true
+        shutdown(place.value.socket, Int32(SHUT_RDWR))
     }
 
     private static func key(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }

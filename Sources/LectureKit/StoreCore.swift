@@ -212,12 +212,19 @@ extension CorePart {
     func openSession() throws -> StoreSession { try core.openHost().session }
     func openService() throws -> DownloadService { try core.openService() }
 
-    /// Stores where a player resumes, and that the lecture is played when a player says so.
-    func keepResumePoint(_ key: ContentKey, _ point: Duration, isPlayed: Bool = false) throws {
+    /// Stores where a player resumes, that of a viewer where one is named, and that the lecture is played when a player
+    /// says so.
+    func keepResumePoint(
+        _ key: ContentKey, _ point: Duration, viewer: String? = nil, isPlayed: Bool = false
+    ) throws {
         try index.transaction { transaction in
             let contents = transaction.index.contents
             guard let item = try contents.item(key) else { throw LectureError(.unknownContent, detail: key.text) }
-            try contents.setResumePoint(item.id, point)
+            if let viewer {
+                try contents.setResumePoint(item.id, point, viewer: viewer)
+            } else {
+                try contents.setResumePoint(item.id, point)
+            }
             if isPlayed { try transaction.index.uses.recordPlayed(item.id, now: clock.now()) }
         }
     }

@@ -37,12 +37,13 @@ public final class LectureServer: Sendable {
         let access = try SiteAccess(
             try AccessFile.list(options.accessFile), key: try key(options.keyFile), isSecure: options.tls != nil,
             now: { clock.now() })
-        let watch = StoreWatch(manager)
+        let (watch, renewals) = (StoreWatch(manager), SiteRenewals(manager))
+        let page = PageSite(manager, access, watch, renewals)
         var parts: [any SitePart] = [
             HealthPart(manager, version: options.version),
-            APIPart(manager, watch, version: options.version),
+            APIPart(manager, watch, renewals, version: options.version),
             Classroom(manager, access, options.classroom, clock),
-            PageSite(manager, access, watch),
+            page,
             watch,
         ]
         if let directory = options.deviceDirectory {
@@ -63,6 +64,7 @@ public final class LectureServer: Sendable {
             guard let files = options.tls else { throw error }
             throw LectureError(.configuration, detail: "\(files.certificate), \(files.key)", cause: error.cause)
         }
+        await page.start()
         let url = "http\(rules.isSecure ? "s" : "")://\(options.address):\(http.port)"
         return LectureServer(http, parts, access, options.accessFile, url: url)
     }

@@ -42,7 +42,8 @@ package struct ReportErasure {
             try connection.execute("DELETE FROM lms_lane WHERE client_user_id = ?", user)
             try connection.execute("UPDATE lms_account SET erased = erased + ?", deleted)
             // A copy of the store may be older than these tables.
-            for table in ["play_session", "bookmark_list"] where try connection.hasTable(table) {
+            for table in ["play_session", "bookmark_list", "viewer_resume_point"]
+            where try connection.hasTable(table) {
                 try connection.execute("DELETE FROM \(table) WHERE client_user_id = ?", user)
             }
             try forgetAnswers(naming: user)

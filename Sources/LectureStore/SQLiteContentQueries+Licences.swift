@@ -62,7 +62,7 @@ extension SQLiteContentQueries {
         try consistently { try licenceRows().candidates(selection, kind, now: now) }
     }
 
-    private func licensed(_ clause: String, _ values: [SQLiteValue]) throws -> [ListedLicence] {
+    func licensed(_ clause: String, _ values: [SQLiteValue]) throws -> [ListedLicence] {
         let rows = try licenceRows()
         return try connection.query(Self.licensedSQL(clause), values: values) { row in
             ListedLicence(

@@ -96,12 +96,14 @@ struct ClassroomRefusalNetTests {
             let pieces = [
                 "<h1>&lt;b&gt;Waves&lt;/b&gt;</h1>", "<p>a &amp; b</p>", "<h2>Chapters</h2>", "<ol lang=\"ko\">",
                 ">0:00 시작</a>", "?at=65\" data-at=\"65\">1:05 &lt;i&gt;</a>", "aria-label=\"&lt;b&gt;Waves&lt;/b&gt;\"",
-                "<button>Play</button>", "<video controls preload=\"none\"", "role=\"status\"",
+                "<button class=\"main\">Play</button>", "<video controls preload=\"none\"", "role=\"status\"",
             ]
             for piece in pieces { #expect(text.contains(piece), "\(piece)") }
             #expect(!text.contains("<b>") && !text.contains("<i>"))
             let later = try await ask(school, "/classroom/lectures/film?at=65", "kim", []).text
-            #expect(later.contains("<button>Play from 1:05</button>") && later.contains("From the beginning"))
+            #expect(
+                later.contains("<button class=\"main\">Play from 1:05</button>") && later.contains("From the beginning")
+            )
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     @Test func `the document has every operation that is routed, and no other one`() async throws {
         try await APIRig.with { rig in
             let watch = StoreWatch(rig.manager)
-            let part = APIPart(rig.manager, watch, version: "1.2.3")
+            let part = APIPart(rig.manager, watch, SiteRenewals(rig.manager), version: "1.2.3")
             let routed = part.operations.map { "\($0.method) /api/v1/\($0.path)" }.sorted()
             #expect(rig.document.operations.map { "\($0.method) \($0.path)" }.sorted() == routed)
             #expect(Set(part.operations.map(\.name)).count == part.operations.count)

@@ -6,13 +6,26 @@ final class RawPeer: Sendable {
     private let number: Int32
 
     /// Connects; nil when the server does not take the connection.
-    init?(port: Int) {
+    ///
+    /// - Parameters:
+    ///   - port: of the server.
+    ///   - source: another address of this machine than 127.0.0.1.
+    init?(port: Int, from source: String? = nil) {
         number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        let number = number
+        if let source {
+            unsafe inet_pton(AF_INET, source, &address.sin_addr)
+            let isBound = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            guard isBound else { return nil }
+        }
         address.sin_port = UInt16(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let number = number
         let isConnected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0

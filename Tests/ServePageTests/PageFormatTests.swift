@@ -87,6 +87,14 @@ struct PageFormatTests {
         ("ko;q=0.5, ja;q=0.6", .japanese), ("ko;q=0.6, ja;q=0.6", .korean), ("ja;q=0, ko;q=0.1", .korean),
         ("*", .english), ("q=1", .english), ("ja;q=x, ko;q=0.1", .korean), ("ja;q=-1", .english),
         ("ko;level=1;q=0.2, en;q=0.1", .korean), ("jav", .english), ("kok-IN", .english),
+        ("zh, ko;q=0.5", .korean), ("ko;Q=0", .english), ("ko;Q=0, ja;Q=0.1", .japanese), ("KO;Q=1,EN;q=0.9", .korean),
+        ("ko ; q = 0.3,\tja\t;\tq=0.4", .japanese), ("ko;q=inf, en", .english), ("ko;q=nan, ja;q=0.1", .japanese),
+        ("ko;q=5, en;q=0.9", .english), ("ko;q=1.001, ja;q=0.2", .japanese), ("ko;q=1.000, en", .english),
+        ("ko;q=0.0001, ja;q=0.001", .japanese), ("ko;q=+1, en", .english), ("ko;q=1e0, ja;q=0.5", .japanese),
+        ("ko;q=, ja;q=0.5", .japanese), ("ko;q=1., en;q=0.5", .korean), ("en;q=0, *;q=0.5", .korean),
+        ("en;q=0, ko;q=0, *", .japanese), ("en;q=0, ko;q=0, ja;q=0", .english), ("*;q=0.9, ja", .japanese),
+        ("*;q=0", .english), ("ko;q=0, ko-KR;q=0.7, en;q=0.5", .korean), ("", .english), (",,;q=1,", .english),
+        ("ko;q=0.5;q=0.1, ja;q=0.4", .korean), ("ko-", .korean),
     ])
     func `a browser gets the language that it prefers`(accepted: String, language: PageLanguage) {
         let fields = [HTTPField(name: "accept-language", value: accepted)]

@@ -151,8 +151,20 @@ public struct LicencePage: Sendable, Hashable {
 
     /// Where a page starts.
     public struct Place: Sendable, Hashable {
-        var last: ContentKey?
-        var deadline: Timestamp?
+        /// The lecture of the licence before it; nil for the first page.
+        package var last: ContentKey?
+        /// When that one ended, or had to be checked.
+        package var deadline: Timestamp?
+
+        /// The first page.
+        init() {}
+
+        /// After a licence.
+        ///
+        /// - Parameters:
+        ///   - last: its lecture.
+        ///   - deadline: when it ended or had to be checked.
+        package init(after last: ContentKey, deadline: Timestamp) { (self.last, self.deadline) = (last, deadline) }
     }
 
     /// The licences.

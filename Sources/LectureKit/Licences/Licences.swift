@@ -105,7 +105,7 @@ extension LectureManager.Licences {
             let limit = max(1, min(limit, Self.licencesInPage))
             let page: [ListedLicence]
             var next = place ?? LicencePage.Place()
-            let isAsStored = judge.suspicion == nil && !judge.takesMarksBack
+            let isAsStored = judge.isAsStored
             let before = time.map { (judge.time.noEarlierThan ?? clock.now()) + $0 }
             if let before, isAsStored {
                 let last = next.last.flatMap { key in next.deadline.map { ($0, key) } }

@@ -82,6 +82,8 @@ public actor PlayRecorder {
     private let reports: LectureManager.Reports
     private let play: PlaySessionRecord
     private let source: ReportSource
+    /// Whose position is stored; nil for that of the lecture.
+    private let viewer: String?
     private var sums: PlaySession
     private var log = PlayLog()
     /// Whether ``keep()`` stores anything: not once the play is over, or its learner erased.
@@ -94,9 +96,10 @@ public actor PlayRecorder {
 
     init(
         _ reports: LectureManager.Reports, key: ContentKey, play: PlaySessionRecord, source: ReportSource,
-        period: Duration?
+        period: Duration?, viewer: String? = nil
     ) {
         (self.reports, self.key, self.play, self.source, self.period) = (reports, key, play, source, period)
+        self.viewer = viewer
         sums = PlaySession(
             clientUserID: play.user, startAt: play.startAt, duration: play.duration, blockCount: play.blocks)
     }
@@ -134,7 +137,7 @@ public actor PlayRecorder {
         // still valid, and a stream has no position.
         if let place {
             do throws(LectureError) {
-                try await LectureError.only { try await reports.keepPlace(key, place) }
+                try await LectureError.only { try await reports.keepPlace(key, place, viewer) }
             } catch {
                 guard error.code == .unknownContent else { throw error }
             }
@@ -182,8 +185,9 @@ extension LectureManager.Reports {
         try LectureError.only { try recorder(of: key, user, duration, blocks, target) }
     }
 
-    private func recorder(
-        of key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ target: ReportTarget?
+    func recorder(
+        of key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ target: ReportTarget?,
+        isViewers: Bool = false
     ) throws -> PlayRecorder {
         guard let content = try queries.item(key)?.content, let facts = try writer.contents.reportFacts(key.text) else {
             throw LectureError(.unknownContent, detail: key.text)
@@ -192,7 +196,8 @@ extension LectureManager.Reports {
         var source = playSource(key.text)
         if let origin = try? Origin(url: facts.sourceURL) { source.hostName = origin.host }
         return try recorder(
-            key, user, duration ?? content.duration, blocks, channels, source, try target.map { [try $0.address()] })
+            key, user, duration ?? content.duration, blocks, channels, source, try target.map { [try $0.address()] },
+            viewer: isViewers ? user : nil)
     }
 
     /// Starts recording what is watched of a stream, which need not be in the store.
@@ -251,7 +256,7 @@ extension LectureManager.Reports {
 
     private func recorder(
         _ key: ContentKey, _ user: String?, _ duration: Duration?, _ blocks: Int, _ channels: ReportChannels,
-        _ source: ReportSource, _ targets: [ReportRecord.Target]?
+        _ source: ReportSource, _ targets: [ReportRecord.Target]?, viewer: String? = nil
     ) throws -> PlayRecorder {
         var source = source
         source.userValues = channels.userValues
@@ -263,11 +268,13 @@ extension LectureManager.Reports {
             session: "\(startAt)-\(UUIDv7.text(at: now, random: SystemRandom()))", content: key.text,
             user: user ?? channels.user, startAt: startAt, duration: grid.duration, blocks: grid.count,
             source: source.stored, targets: targets)
-        return PlayRecorder(self, key: key, play: play, source: source, period: channels.period)
+        return PlayRecorder(self, key: key, play: play, source: source, period: channels.period, viewer: viewer)
     }
 
-    /// Stores a player's position.
-    func keepPlace(_ key: ContentKey, _ place: Duration) throws { try keepResumePoint(key, place, isPlayed: true) }
+    /// Stores a player's position; that of a viewer where one is named.
+    func keepPlace(_ key: ContentKey, _ place: Duration, _ viewer: String? = nil) throws {
+        try keepResumePoint(key, place, viewer: viewer, isPlayed: true)
+    }
 
     /// The source of reports: this device's public id when it has one, the kind of machine, the lecture.
     private func playSource(_ content: String) -> ReportSource {

@@ -16,12 +16,15 @@ struct APIPart: SitePart {
     /// - Parameters:
     ///   - manager: the store.
     ///   - watch: says what happens.
+    ///   - renewals: what is begun here.
     ///   - version: of the program.
-    init(_ manager: LectureManager, _ watch: StoreWatch, version: String) {
+    init(_ manager: LectureManager, _ watch: StoreWatch, _ renewals: SiteRenewals, version: String) {
+        let actions = LectureActions(manager: manager, renewals: renewals)
         let events = APIEvents(manager, watch)
         let asked =
             [StoreOperations(manager: manager, events: events, version: version).all]
-            + [LectureOperations(manager: manager).all, LicenceOperations(manager: manager).all]
+            + [LectureOperations(manager: manager, actions: actions).all]
+            + [LicenceOperations(manager: manager, actions: actions).all]
         let document = APIDocument.answer(asked.flatMap(\.self), version: version)
         operations = [APIDocument.operation { document }] + asked.flatMap(\.self)
     }

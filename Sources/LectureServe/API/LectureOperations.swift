@@ -7,8 +7,7 @@ import LectureRecords
 /// The operations about lectures.
 struct LectureOperations: Sendable {
     let manager: LectureManager
-
-    private var actions: LectureActions { LectureActions(manager: manager) }
+    let actions: LectureActions
 
     /// In the order of the document.
     var all: [APIOperation] { [list, request, one, remove, why, attempts, licence, priority] + changes }
@@ -200,7 +199,7 @@ struct LectureOperations: Sendable {
                 guard try await actions.manager.licences.status(of: lecture.key) != nil else {
                     throw LectureError(.licenceMissing, detail: lecture.key.text)
                 }
-                actions.renew([lecture.key])
+                try await actions.renew(lecture.key)
             },
         ]
     }

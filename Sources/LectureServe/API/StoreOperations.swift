@@ -66,6 +66,7 @@ struct StoreOperations: Sendable {
 /// The operations about licences and learning reports.
 struct LicenceOperations: Sendable {
     let manager: LectureManager
+    let actions: LectureActions
 
     /// In the order of the document.
     var all: [APIOperation] { [licences, days, renewDay, reports, summary, retry] }
@@ -97,8 +98,9 @@ struct LicenceOperations: Sendable {
             summary: "On which days of the next 60 licences end or have to be checked, in UTC.",
             details: "Also days that are over.", result: .list("days", of: "Day", places: [])
         ) { [manager] _ in
-            let days = try await LicenceCalendar(manager: manager).days()
-            return .list("days", days.map { Self.day($0.day, $0.keys.count) })
+            let days = try await LicenceCalendar.days(
+                within: .seconds(LicencesPage.days * 86_400), in: manager.licences)
+            return .list("days", days.map { Self.day(MomentText.parts($0.start).day, $0.count) })
         }
     }
 
@@ -109,9 +111,9 @@ struct LicenceOperations: Sendable {
             details: "count is how many there are, 0 for a day without any. A second request asks their servers once "
                 + "more.",
             success: 202, result: .record("Day")
-        ) { [manager] call in
+        ) { [actions] call in
             let day = call["day"] ?? ""
-            let count = try await LectureActions(manager: manager).renew(endingOn: day)
+            let count = try await CalendarDay(day).map { try await actions.renew(endingOn: $0) } ?? 0
             return .record(Self.day(day, count), status: 202)
         }
     }
@@ -158,6 +160,6 @@ struct LicenceOperations: Sendable {
             method: "POST", path: "reports/retry", name: "retryReports", summary: "Sends refused reports again.",
             details: "count is how many wait again; a second request finds those that were refused meanwhile.",
             result: .record("event-revived")
-        ) { [manager] _ in .record(JSONLine.revived(try await LectureActions(manager: manager).retryReports())) }
+        ) { [actions] _ in .record(JSONLine.revived(try await actions.retryReports())) }
     }
 }

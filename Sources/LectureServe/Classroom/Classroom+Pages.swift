@@ -9,27 +9,22 @@ extension Classroom {
     /// Lectures on one page.
     static let pageLength = 50
 
-    /// The list: of all complete lectures by title, or of a course; for a person with a link, their lecture.
+    /// The list: of all complete lectures by title, of a course, or with a part of their title; for a person with a
+    /// link, their lecture.
     func list(_ request: SiteRequest) async throws -> HTTPAnswer {
         guard let person = request.person else { throw SiteRefusal.notSignedIn }
+        let (page, query) = (Self.page(request), ClassroomQuery(request.head))
+        let run: LectureRun
         if let only = person.lecture {
-            let found = try await manager.contents.details(of: ContentKey(only))
-            return ClassroomPage.list(found.map { [$0] } ?? [], course: nil, previous: nil, next: nil)
+            let found = try await manager.contents.find(try ContentKey(only))
+            run = LectureRun(shown: found.map { [$0] } ?? [], hasBefore: false, hasAfter: false)
+        } else {
+            run = try await LectureRun.page(
+                query.filter, sort: .title, after: query.after, before: query.before, limit: Self.pageLength, manager)
         }
-        let course = request.head.parameter("course").flatMap { $0.isEmpty ? nil : $0 }
-        let number = max(1, min(1_000_000, request.head.parameter("page").flatMap(Int.init) ?? 1))
-        var filter = ContentFilter()
-        (filter.states, filter.course) = ([.completed], course)
-        // One more than is shown, to know whether there is a next page.
-        let lectures = try await manager.contents.details(
-            filter, sort: .title,
-            page: ContentPage(offset: (number - 1) * Self.pageLength, limit: Self.pageLength + 1))
-        func query(_ page: Int) -> String {
-            FormFields.text((course.map { [("course", $0)] } ?? []) + [("page", "\(page)")])
-        }
-        return ClassroomPage.list(
-            Array(lectures.prefix(Self.pageLength)), course: course, previous: number > 1 ? query(number - 1) : nil,
-            next: lectures.count > Self.pageLength ? query(number + 1) : nil)
+        // A list without its licences is still a list.
+        let licences = (try? await manager.licences.statuses(of: run.shown)) ?? [:]
+        return page.list(run, licences, query)
     }
 
     /// The page of one lecture. Nothing is played, and nothing counted, before its viewer says so.
@@ -40,13 +35,23 @@ extension Classroom {
         }
         let kept = try await manager.contents.subtitles(of: key)
         let media = try request.head.parameter("play").map { try plays.find($0, of: person).path }
-        let at = request.head.parameter("at").flatMap(Int64.init) ?? details.resumePoint.milliseconds / 1000
-        return ClassroomPage.watch(
+        let at =
+            if let named = request.head.parameter("at").flatMap(Int64.init) { named } else {
+                try await resumePoint(of: details, person)
+            }
+        return Self.page(request).watch(
             ClassroomPage.Watched(
                 details: details, outline: try await manager.contents.outline(of: key),
                 subtitles: kept.enumerated().filter { WebSubtitles.isKnown($0.element.bytes) }.map { ($0, $1) },
                 media: media, at: max(0, min(at, Int64(ViewingReport.longest))),
                 formToken: request.formToken ?? ""))
+    }
+
+    /// Where a person resumes, in seconds: who has watched to the end begins again.
+    private func resumePoint(of details: ContentDetails, _ person: SitePerson) async throws -> Int64 {
+        let point = try await ViewerPlaces.point(of: details.content.key, viewer: person.name, in: manager.contents)
+        if let duration = details.content.duration, point + .seconds(1) >= duration { return 0 }
+        return point.milliseconds / 1000
     }
 
     /// Subtitles as WebVTT.

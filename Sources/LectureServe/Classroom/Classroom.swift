@@ -54,13 +54,15 @@ final class Classroom: SitePart {
         case ("links", 1):
             return [
                 "POST": SiteRoute(.role(.operator)) { request, _ in
-                    await Self.answering { try self.link(request) }
+                    await Self.answering(request) { try self.link(request) }
                 }
             ]
         case ("open", 5):
             return [
                 "GET": SiteRoute(.nothing, isPage: true) { request, _ in
-                    await Self.answering { try self.links.open(rest[1], user: rest[2], until: rest[3], rest[4]) }
+                    await Self.answering(request) {
+                        try self.links.open(rest[1], user: rest[2], until: rest[3], rest[4])
+                    }
                 }
             ]
         case ("lectures", 2...4): return lectureRoutes(rest)
@@ -79,7 +81,7 @@ final class Classroom: SitePart {
         case ("plays", 3):
             return [
                 "POST": SiteRoute(.role(.viewer)) { request, _ in
-                    await Self.answering { try await self.openPlay(segment, request) }
+                    await Self.answering(request) { try await self.openPlay(segment, request) }
                 }
             ]
         case ("media", 3):
@@ -109,7 +111,7 @@ final class Classroom: SitePart {
         ]
         if name == "progress" {
             routes["POST"] = SiteRoute(.role(.viewer)) { request, _ in
-                await Self.answering { try await self.progress(token, request) }
+                await Self.answering(request) { try await self.progress(token, request) }
             }
         }
         return routes
@@ -121,31 +123,39 @@ final class Classroom: SitePart {
 
     private func viewer(_ body: @escaping Body) -> SiteRoute {
         SiteRoute(.role(.viewer)) { request, exchange in
-            await Self.answering { try await body(request, exchange) }
+            await Self.answering(request) { try await body(request, exchange) }
         }
     }
 
     private func page(_ body: @escaping @Sendable (SiteRequest) async throws -> HTTPAnswer) -> SiteRoute {
         SiteRoute(.role(.viewer), isPage: true) { request, _ in
+            let page = Self.page(request)
             do { return try await body(request) } catch let refusal as ClassroomRefusal {
-                return ClassroomPage.refusal(refusal)
+                return page.refusal(refusal)
             } catch let refusal as SiteRefusal {
                 return refusal.answer()
             } catch {
-                return ClassroomPage.refusal(ClassroomRefusal(LectureError.known(error)))
+                return page.refusal(ClassroomRefusal(LectureError.known(error)))
             }
         }
     }
 
-    private static func answering(_ body: () async throws -> HTTPAnswer?) async -> HTTPAnswer? {
+    /// What the pages of a request are written with.
+    static func page(_ request: SiteRequest) -> ClassroomPage {
+        ClassroomPage(context: PageContext(request, now: SystemTime.clock.now()))
+    }
+
+    private static func answering(
+        _ request: SiteRequest, _ body: () async throws -> HTTPAnswer?
+    ) async -> HTTPAnswer? {
         do {
             return try await body()
         } catch let refusal as ClassroomRefusal {
-            return refusal.answer()
+            return refusal.answer(in: PageLanguage(request.head))
         } catch let refusal as SiteRefusal {
             return refusal.answer()
         } catch {
-            return ClassroomRefusal(LectureError.known(error)).answer()
+            return ClassroomRefusal(LectureError.known(error)).answer(in: PageLanguage(request.head))
         }
     }
 
@@ -209,7 +219,8 @@ final class Classroom: SitePart {
             let place = "/classroom/lectures/\(LectureSegment.text(key.text))?\(FormFields.text(query))"
             return HTTPAnswer(303, [("Location", place)])
         } catch {
-            return isForm ? ClassroomPage.refusal(error, back: segment) : error.answer()
+            return isForm
+                ? Self.page(request).refusal(error, back: segment) : error.answer(in: PageLanguage(request.head))
         }
     }
 

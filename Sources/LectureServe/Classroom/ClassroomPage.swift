@@ -4,46 +4,8 @@ import LectureKit
 import LectureModel
 
 /// The pages of the classroom: plain HTML, which is complete without style and without script.
-enum ClassroomPage {
-    /// Escapes text for HTML, in elements and in attributes.
-    ///
-    /// - Parameter text: any text.
-    /// - Returns: HTML.
-    static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { $0 += HTML.entity($1) ?? String($1) }
-    }
-
-    /// A whole page.
-    ///
-    /// - Parameters:
-    ///   - title: as text.
-    ///   - body: as HTML.
-    ///   - status: the status of the answer.
-    ///   - hasScript: whether the script of the watch page belongs to it.
-    /// - Returns: the answer.
-    static func page(_ title: String, _ body: String, status: Int = 200, hasScript: Bool = false) -> HTTPAnswer {
-        let script = hasScript ? "<script src=\"/classroom/watch.js\" defer></script>\n" : ""
-        let text = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(escaped(title))</title>
-            <link rel="stylesheet" href="/style.css">
-            \(script)</head>
-            <body>
-            <header><nav aria-label="Classroom"><a href="/classroom">Classroom</a></nav></header>
-            <main>
-            <h1>\(escaped(title))</h1>
-            \(body)
-            </main>
-            </body>
-            </html>
-
-            """
-        return HTTPAnswer(status, [("Content-Type", "text/html; charset=utf-8")], body: .bytes(Array(text.utf8)))
-    }
+struct ClassroomPage: Sendable {
+    let context: PageContext
 
     /// A page that says why something is not possible.
     ///
@@ -51,13 +13,15 @@ enum ClassroomPage {
     ///   - refusal: why.
     ///   - back: the segment of the lecture, to which a link leads; nil without one.
     /// - Returns: the answer.
-    static func refusal(_ refusal: ClassroomRefusal, back: String? = nil) -> HTTPAnswer {
-        let code = refusal.code.map { " (code \($0))" } ?? ""
-        var body = "<p role=\"alert\">\(escaped(refusal.sentence))\(code)</p>"
-        if let key = back.flatMap(LectureSegment.key) {
-            body += "\n<p><a href=\"/classroom/lectures/\(LectureSegment.text(key))\">Back to the lecture</a></p>"
-        }
-        return page("Not possible", body, status: refusal.status)
+    func refusal(_ refusal: ClassroomRefusal, back: String? = nil) -> HTTPAnswer {
+        let (sentence, language) = refusal.sentence(in: context.language)
+        let text = refusal.code.map { context.text(.withCode, sentence, "\($0)") } ?? sentence
+        let lang = language == context.language ? nil : language.rawValue
+        let place = back.flatMap(LectureSegment.key).map { "/classroom/lectures/\(LectureSegment.text($0))" }
+        let link = place.map { HTML("p", [:], context.link($0, context.html(.backToLecture))) } ?? .none
+        return context.classroom(
+            refusal.status, title: context.text(.notPossible), back: place ?? "/classroom",
+            [HTML("p", ["class": "note bad", "role": "alert", "lang": lang], HTML(text)), link])
     }
 
     /// A position as a person reads it: `1:02:03`.
@@ -71,49 +35,64 @@ enum ClassroomPage {
         return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds % 60))" : "\(minutes):\(two(seconds % 60))"
     }
 
+    // MARK: The list
+
     /// The list of lectures.
     ///
     /// - Parameters:
-    ///   - lectures: those of the page.
-    ///   - course: the course that it is limited to; nil for all.
-    ///   - previous: the query of the page before; nil for none.
-    ///   - next: the query of the page after; nil for none.
+    ///   - run: those of the page.
+    ///   - licences: of these, by key.
+    ///   - query: what the list is limited to.
     /// - Returns: the answer.
-    static func list(_ lectures: [ContentDetails], course: String?, previous: String?, next: String?) -> HTTPAnswer {
-        let items = lectures.map { lecture in
-            let content = lecture.content
-            let place = "/classroom/lectures/\(LectureSegment.text(content.key.text))"
-            let title = content.title.isEmpty ? content.key.text : content.title
-            var facts: [String] = []
-            if !content.course.isEmpty {
-                let query = FormFields.text([("course", content.course)])
-                facts.append("<a href=\"/classroom?\(escaped(query))\">\(escaped(content.course))</a>")
-            }
-            if !content.teacher.isEmpty { facts.append(escaped(content.teacher)) }
-            if let duration = content.duration { facts.append(clock(duration.milliseconds / 1000)) }
-            if let reason = lecture.licence?.endingReason {
-                facts.append(escaped(LectureError(reason.code).message))
-            }
-            let tail = facts.isEmpty ? "" : " <small>\(facts.joined(separator: " · "))</small>"
-            return "<li><a href=\"\(place)\">\(escaped(title))</a>\(tail)</li>"
-        }
-        let search = """
-            <form action="/classroom" method="get" role="search">
-            <label for="course">Course</label>
-            <input id="course" name="course" value="\(escaped(course ?? ""))">
-            <button>Show</button>
-            </form>
-            """
+    func list(_ run: LectureRun, _ licences: [ContentKey: LicenceStatus], _ query: ClassroomQuery) -> HTTPAnswer {
+        let items = run.shown.map { item($0, licences[$0.key]) }
         let list =
             items.isEmpty
-            ? "<p>There is no lecture that can be played.</p>"
-            : "<ul class=\"lectures\">\n\(items.joined(separator: "\n"))\n</ul>"
-        let turns = [("Previous page", previous), ("Next page", next)].compactMap { text, query in
-            query.map { "<a href=\"/classroom?\(escaped($0))\">\(text)</a>" }
-        }
-        let pages = turns.isEmpty ? "" : "\n<nav aria-label=\"Pages\">\(turns.joined(separator: " "))</nav>"
-        return page("Classroom", "\(search)\n\(list)\(pages)")
+            ? HTML("p", ["class": "none"], context.html(.classroomEmpty))
+            : HTML("ul", ["class": "lectures plain"], items)
+        let part = HTML("div", ["id": "list"], list, context.pages(run) { query.address($0) })
+        return context.classroom(title: context.text(.classroomList), back: context.address, [form(query), part])
     }
+
+    private func form(_ query: ClassroomQuery) -> HTML {
+        func field(_ name: String, _ label: PageText, _ value: String?) -> HTML {
+            HTML(
+                "label", ["for": name], HTML("span", [:], context.html(label)),
+                HTML("input", ["id": name, "name": name, "value": value ?? ""]))
+        }
+        return HTML(
+            "form", ["action": "/classroom", "method": "get", "role": "search", "class": "filter"],
+            field("search", .search, query.filter.search), field("course", .course, query.filter.course),
+            HTML(
+                "p", ["class": "buttons"], HTML("button", ["class": "main"], context.html(.apply)),
+                context.link("/classroom", context.html(.reset))))
+    }
+
+    private func item(_ lecture: Content, _ licence: LicenceStatus?) -> HTML {
+        var facts: [HTML] = []
+        if !lecture.course.isEmpty {
+            let query = FormFields.text([("course", lecture.course)])
+            facts.append(context.link("/classroom?\(query)", HTML(lecture.course)))
+        }
+        if !lecture.teacher.isEmpty { facts.append(HTML(lecture.teacher)) }
+        if let duration = lecture.duration { facts.append(HTML(Self.clock(duration.milliseconds / 1000))) }
+        if let reason = licence?.endingReason {
+            facts.append(HTML("span", ["class": "state failed"], context.html(reason.pageText)))
+        }
+        let parts = facts.enumerated().flatMap { $0 == 0 ? [$1] : [HTML(" · "), $1] }
+        return HTML(
+            "li", [:],
+            context.link(
+                "/classroom/lectures/\(LectureSegment.text(lecture.key.text))", HTML(Self.title(lecture)),
+                style: "name"),
+            parts.isEmpty ? .none : HTML([HTML(" "), HTML("small", [:], parts)]))
+    }
+
+    private static func title(_ lecture: Content) -> String {
+        lecture.title.isEmpty ? lecture.key.text : lecture.title
+    }
+
+    // MARK: One lecture
 
     /// What a watch page shows.
     struct Watched {
@@ -132,54 +111,106 @@ enum ClassroomPage {
     ///
     /// - Parameter watched: what it shows.
     /// - Returns: the answer.
-    static func watch(_ watched: Watched) -> HTTPAnswer {
+    func watch(_ watched: Watched) -> HTTPAnswer {
         let content = watched.details.content
-        let place = "/classroom/lectures/\(LectureSegment.text(content.key.text))"
-        let title = content.title.isEmpty ? content.key.text : content.title
-        let tracks = watched.subtitles.enumerated().map { index, track in
-            let language = track.subtitle.language
-            let label = track.subtitle.name.isEmpty ? (language.isEmpty ? "Subtitles" : language) : track.subtitle.name
-            return "<track kind=\"subtitles\" src=\"\(place)/subtitles/\(track.number)\" "
-                + "srclang=\"\(escaped(language.isEmpty ? "und" : language))\" label=\"\(escaped(label))\""
-                + (index == 0 ? " default>" : ">")
+        let (place, title) = ("/classroom/lectures/\(LectureSegment.text(content.key.text))", Self.title(content))
+        let notice = HTML(
+            "p", ["id": "notice", "role": "status", "data-code": context.text(.withCode, "{0}", "{1}")])
+        let start =
+            watched.at > 0
+            ? context.html(.playFrom, Self.clock(watched.at)) : context.html(.play)
+        let form = HTML(
+            "form", ["class": "play", "action": "\(place)/plays", "method": "post"],
+            HTML("input", ["type": "hidden", "name": "form_token", "value": watched.formToken]),
+            HTML("input", ["type": "hidden", "name": "at", "value": "\(watched.at)"]),
+            HTML("button", ["class": "main"], start))
+        var parts = [video(watched, place, title), notice, form]
+        if watched.at > 0 {
+            let link = HTML("a", ["href": "\(place)?at=0", "data-at": "0"], context.html(.fromStart))
+            parts.append(HTML("p", [:], link))
         }
-        let source = watched.media.map { media in
-            let start = watched.at > 0 && !media.hasSuffix(".m3u8") ? "#t=\(watched.at)" : ""
-            return " src=\"\(escaped(media))\(start)\" autoplay"
-        }
-        let poster = watched.details.snapshotPath == nil ? "" : " poster=\"\(place)/poster\""
-        let known = content.duration.map { " data-duration=\"\(Double($0.milliseconds) / 1000)\"" } ?? ""
-        let start = watched.at > 0 ? "Play from \(clock(watched.at))" : "Play"
-        var body = """
-            <video controls preload="none" width="960"\(poster)\(source ?? "") aria-label="\(escaped(title))"\(known)>
-            \(tracks.joined(separator: "\n"))
-            </video>
-            <p id="notice" role="status"></p>
-            <form class="play" action="\(place)/plays" method="post">
-            <input type="hidden" name="form_token" value="\(escaped(watched.formToken))">
-            <input type="hidden" name="at" value="\(watched.at)">
-            <button>\(start)</button>
-            </form>
-            """
-        if watched.at > 0 { body += "\n<p><a href=\"\(place)?at=0\" data-at=\"0\">From the beginning</a></p>" }
-        if !watched.details.synopsis.isEmpty { body += "\n<p>\(escaped(watched.details.synopsis))</p>" }
+        if !watched.details.synopsis.isEmpty { parts.append(HTML("p", [:], HTML(watched.details.synopsis))) }
         for chapters in watched.outline.chapters {
-            body += marks("Chapters", chapters.items, place, language: chapters.language)
+            parts.append(marks(.chapters, chapters.items, place, language: chapters.language))
         }
-        body += marks("Bookmarks", watched.outline.bookmarks, place, language: "")
-        return page(title, body, hasScript: true)
+        parts.append(marks(.bookmarks, watched.outline.bookmarks, place, language: ""))
+        return context.classroom(title: title, hasScript: true, back: context.address, parts)
     }
 
-    private static func marks(
-        _ heading: String, _ marks: [ContentOutline.Mark], _ place: String, language: String
-    ) -> String {
-        guard !marks.isEmpty else { return "" }
-        let tag = language.isEmpty ? "" : " lang=\"\(escaped(language))\""
+    private func video(_ watched: Watched, _ place: String, _ title: String) -> HTML {
+        let tracks = watched.subtitles.enumerated().map { index, track in
+            let language = track.subtitle.language
+            let name = language.isEmpty ? context.text(.subtitles) : language
+            return HTML(
+                "track",
+                [
+                    "kind": "subtitles", "src": "\(place)/subtitles/\(track.number)",
+                    "srclang": language.isEmpty ? "und" : language,
+                    "label": track.subtitle.name.isEmpty ? name : track.subtitle.name, "default": index == 0 ? "" : nil,
+                ])
+        }
+        let source = watched.media.map { media in
+            watched.at > 0 && !media.hasSuffix(".m3u8") ? "\(media)#t=\(watched.at)" : media
+        }
+        return HTML(
+            "video",
+            [
+                "controls": "", "preload": "none", "width": "960",
+                "poster": watched.details.snapshotPath == nil ? nil : "\(place)/poster", "src": source,
+                "autoplay": source == nil ? nil : "", "aria-label": title,
+                "data-duration": watched.details.content.duration.map { "\(Double($0.milliseconds) / 1000)" },
+            ], tracks)
+    }
+
+    private func marks(
+        _ heading: PageText, _ marks: [ContentOutline.Mark], _ place: String, language: String
+    ) -> HTML {
+        guard !marks.isEmpty else { return .none }
         let items = marks.map { mark in
             let seconds = Int64(clamping: Int(min(max(0, mark.position), ViewingReport.longest)))
-            return "<li><a href=\"\(place)?at=\(seconds)\" data-at=\"\(seconds)\">\(clock(seconds)) "
-                + "\(escaped(mark.value))</a></li>"
+            let link = HTML(
+                "a", ["href": "\(place)?at=\(seconds)", "data-at": "\(seconds)"],
+                HTML("\(Self.clock(seconds)) \(mark.value)"))
+            return HTML("li", [:], link)
         }
-        return "\n<h2>\(heading)</h2>\n<ol\(tag)>\n\(items.joined(separator: "\n"))\n</ol>"
+        return HTML([
+            HTML("h2", [:], context.html(heading)), HTML("ol", ["lang": language.isEmpty ? nil : language], items),
+        ])
+    }
+}
+
+/// What the query of the list says. What cannot be used is left out.
+struct ClassroomQuery: Sendable {
+    /// Complete lectures, of a course or with a part of their title.
+    let filter: ContentFilter
+    /// The last lecture of the page before.
+    let after: ContentKey?
+    /// The first lecture of the page after.
+    let before: ContentKey?
+
+    /// Reads the query of a request.
+    ///
+    /// - Parameter head: of the request.
+    init(_ head: HTTPRequestHead) {
+        func value(_ name: String) -> String? {
+            head.parameter(name).flatMap { $0.isEmpty || $0.utf8.count > 512 ? nil : $0 }
+        }
+        var filter = ContentFilter()
+        (filter.states, filter.course, filter.search) = ([.completed], value("course"), value("search"))
+        self.filter = filter
+        after = value("after").flatMap { try? ContentKey($0) }
+        before = value("before").flatMap { try? ContentKey($0) }
+    }
+
+    /// The address of a page with the same filter.
+    ///
+    /// - Parameter place: a name of the query and the key of a lecture; nil for the first page.
+    /// - Returns: the address.
+    func address(_ place: (name: String, key: ContentKey)?) -> String {
+        var fields: [(String, String)] = []
+        if let search = filter.search { fields.append(("search", search)) }
+        if let course = filter.course { fields.append(("course", course)) }
+        if let place { fields.append((place.name, place.key.text)) }
+        return fields.isEmpty ? "/classroom" : "/classroom?\(FormFields.text(fields))"
     }
 }

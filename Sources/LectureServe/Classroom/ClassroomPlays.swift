@@ -176,7 +176,8 @@ final class ClassroomPlays: Sendable {
             for play in plays {
                 if !play.served.isOver { await play.served.check() }
                 guard play.served.isOver else { continue }
-                try? await play.diary.close()
+                // What the store has not taken yet it gets at the next look.
+                guard (try? await play.diary.close()) != nil else { continue }
                 // One that has failed stays for a while, so that its viewer learns why.
                 let left = play.served.leftAt?.duration(to: .now) ?? .zero
                 if play.served.failure == nil || left > .seconds(60) { closed.insert(play.served.token) }
@@ -200,6 +201,12 @@ final class ClassroomPlays: Sendable {
             return state.plays
         }
         for play in plays { await end(play) }
+        for play in plays {
+            do throws(ClassroomRefusal) { try await play.diary.close() } catch {
+                // The viewer's script has had no answer either; what an earlier report said is in the store.
+                ViewerPlaces.report(LectureError(error.code.map(LectureError.Code.stored) ?? .bug), to: manager)
+            }
+        }
     }
 }
 

@@ -9,38 +9,40 @@ struct ClassroomRefusal: Error, Sendable, Hashable {
     let name: String
     /// The number of an error of the catalogue.
     var code: Int?
-    /// For people.
+    /// For people, in English.
     let sentence: String
+    /// The same for pages in other languages; nil where there is English only.
+    let text: PageText?
 
     /// There is no such lecture, or none that plays.
     static let unknownLecture = Self(
-        status: 404, name: "unknown_lecture", sentence: "The store has no lecture with this key.")
+        status: 404, name: "unknown_lecture", .refusedLecture)
     /// No play of this person has the token, or it is over.
     static let unknownPlay = Self(
-        status: 404, name: "unknown_play", sentence: "The play is over. Load the page again to play on.")
+        status: 404, name: "unknown_play", .refusedPlay)
     /// As many plays are open as may be.
     static let manyPlays = Self(
-        status: 429, name: "many_plays", sentence: "Too many lectures are being played at once. Try again later.")
+        status: 429, name: "many_plays", .refusedPlays)
     /// The player reads too much of a play at once.
     static let manyReads = Self(
-        status: 429, name: "many_reads", sentence: "The player reads this play too often at once.")
+        status: 429, name: "many_reads", .refusedReads)
     /// The range begins after the last byte.
-    static let range = Self(status: 416, name: "range", sentence: "The range begins after the last byte.")
+    static let range = Self(status: 416, name: "range", .refusedRange)
     /// A report of a viewer that cannot be.
     static let progress = Self(
-        status: 400, name: "progress", sentence: "What was reported as watched cannot have been watched.")
+        status: 400, name: "progress", .refusedProgress)
     /// A link that was changed, or is of another server.
-    static let link = Self(status: 403, name: "link", sentence: "The link is not valid, or has expired.")
+    static let link = Self(status: 403, name: "link", .refusedLink)
 
     /// Creates a refusal of the classroom's own.
-    init(status: Int, name: String, code: Int? = nil, sentence: String) {
-        (self.status, self.name, self.code, self.sentence) = (status, name, code, sentence)
+    private init(status: Int, name: String, _ text: PageText) {
+        (self.status, self.name, self.text, sentence) = (status, name, text, text.text(.english))
     }
 
     /// What the store, or the licence, says against a play. About what a failure of the server was, which may be a path
     /// of its store, no viewer learns anything.
     init(_ error: LectureError) {
-        let isLicence = LicenceReason.allCases.contains { $0.code == error.code }
+        let reason = LicenceReason.allCases.first { $0.code == error.code }
         let status =
             switch error.code {
             case .playerNotPermitted, .playRefused, .licenceDeleted: 403
@@ -48,23 +50,36 @@ struct ClassroomRefusal: Error, Sendable, Hashable {
             case .notComplete: 409
             case .parameter: 400
             case .closing, .cancelled: 503
-            default: isLicence ? 403 : 500
+            default: reason == nil ? 500 : 403
             }
-        let sentence = status < 500 ? error.message : LectureError(error.code).message
-        self.init(status: status, name: error.code.name, code: error.code.number, sentence: sentence)
+        (self.status, name, code, text) = (status, error.code.name, error.code.number, reason?.pageText)
+        sentence = status < 500 ? error.message : LectureError(error.code).message
+    }
+
+    /// The sentence in a language.
+    ///
+    /// - Parameter language: that of the page.
+    /// - Returns: the sentence, and the language that it is in: what the store says is English.
+    func sentence(in language: PageLanguage) -> (text: String, language: PageLanguage) {
+        guard language != .english, let text else { return (sentence, .english) }
+        return (text.text(language), language)
     }
 
     /// The answer for a program: as all refusals of this server.
     ///
-    /// - Parameter fields: further fields.
+    /// - Parameters:
+    ///   - fields: further fields.
+    ///   - language: of its sentence, where there is one in it.
     /// - Returns: the answer.
-    func answer(_ fields: [(String, String)] = []) -> HTTPAnswer {
+    func answer(_ fields: [(String, String)] = [], in language: PageLanguage = .english) -> HTTPAnswer {
+        let sentence = sentence(in: language)
         var answer = HTTPAnswer.json(status) { json in
             json.member("event", "error")
             json.member("code", code)
             json.member("name", name)
-            json.member("message", sentence)
+            json.member("message", sentence.text)
         }
+        answer.fields.append(HTTPField(name: "Content-Language", value: sentence.language.rawValue))
         answer.fields += fields.map { HTTPField(name: $0.0, value: $0.1) }
         return answer
     }

@@ -3,7 +3,23 @@ import LectureModel
 
 /// What one person watches in one play, on its way to the outbox: an interval for each stretch, and a report at the
 /// first one, after a jump, at a pause, at the end, and as often as the lecture's channels want one.
+///
+/// What a viewer has reported stays here until the store has it: where the store fails, the next report, the same one
+/// sent again, or the end of the play stores it.
 actor ViewingDiary {
+    /// What one report adds.
+    private struct Entry {
+        let addition: ViewingMeter.Addition
+        let report: ViewingReport
+        /// Where the last stretch so far ended.
+        let place: Duration?
+        /// Whether the recorder has it. It may not get it twice.
+        var isRecorded = false
+    }
+
+    /// How many reports wait for a store that fails; more are refused before they are taken.
+    static let mostEntries = 100
+
     private let manager: LectureManager
     private let key: ContentKey
     private let user: String
@@ -12,8 +28,13 @@ actor ViewingDiary {
     private var meter: ViewingMeter
     private var recorder: PlayRecorder?
     private var reportedAt: Duration?
+    /// What was taken and is not in the store yet, in the order of the reports.
+    private var entries: [Entry] = []
+    /// Whether the last report about everything that was watched is made.
     private var isStopped = true
+    private var isStopRecorded = false
     private var isOver = false
+    private var isClosed = false
     /// The step before: steps are taken in the order of the reports.
     private var tail: Task<Result<Void, LectureError>, Never>?
 
@@ -30,34 +51,37 @@ actor ViewingDiary {
         meter = ViewingMeter(duration: content.duration, openedAt: clock.elapsed)
     }
 
-    /// Adds a report.
+    /// Adds a report. Where the store fails it is kept, and need not be sent again.
     ///
     /// - Parameter report: of the viewer's script.
-    /// - Returns: false for one that was there already.
+    /// - Returns: false for one that was there already, and is in the store now.
     /// - Throws: ``ClassroomRefusal``: `progress`, `unknownPlay` after the end, that of the store.
     func add(_ report: ViewingReport) async throws(ClassroomRefusal) -> Bool {
         guard !isOver else { throw .unknownPlay }
-        guard let addition = try meter.add(report, now: clock.elapsed) else { return false }
-        try await step { [self] () async throws(LectureError) in try await write(addition, report) }
-        return true
+        if entries.count >= Self.mostEntries { try await step() }
+        let addition = try meter.add(report, now: clock.elapsed)
+        if let addition { entries.append(Entry(addition: addition, report: report, place: meter.place)) }
+        try await step()
+        return addition != nil
     }
 
-    /// Ends the diary: the last report is made, unless the viewer's script has made it.
+    /// Ends the diary: the last report is made, unless the viewer's script has made it. After a failure it may be
+    /// called again.
     ///
     /// - Throws: ``ClassroomRefusal`` of the store.
     func close() async throws(ClassroomRefusal) {
-        guard !isOver else { return }
+        guard !isClosed else { return }
         isOver = true
-        try await step { [self] () async throws(LectureError) in try await stop() }
+        try await step(isLast: true)
+        isClosed = true
     }
 
-    private func step(
-        _ body: @escaping @Sendable () async throws(LectureError) -> Void
-    ) async throws(ClassroomRefusal) {
+    private func step(isLast: Bool = false) async throws(ClassroomRefusal) {
         let task = Task { [tail] () -> Result<Void, LectureError> in
             _ = await tail?.value
             do throws(LectureError) {
-                try await body()
+                try await writeEntries()
+                if isLast { try await stop() }
                 return .success(())
             } catch { return .failure(error) }
         }
@@ -65,18 +89,34 @@ actor ViewingDiary {
         if case .failure(let error) = await task.value { throw ClassroomRefusal(error) }
     }
 
-    private func write(_ addition: ViewingMeter.Addition, _ report: ViewingReport) async throws(LectureError) {
+    /// Stores what waits. Only steps take entries away, one step at a time.
+    private func writeEntries() async throws(LectureError) {
+        while let entry = entries.first {
+            do throws(LectureError) { try await write(entry) } catch {
+                // About a lecture that is gone nothing can be reported any more, and the viewer learns that.
+                if error.code == .unknownContent { entries = [] }
+                throw error
+            }
+            entries.removeFirst()
+        }
+    }
+
+    private func write(_ entry: Entry) async throws(LectureError) {
+        let (addition, report) = (entry.addition, entry.report)
         if recorder == nil, !addition.intervals.isEmpty {
-            recorder = try await manager.reports.recordPlay(
-                of: key, user: user, duration: knownDuration ?? report.duration)
+            recorder = try await ViewerPlaces.record(
+                key, viewer: user, duration: knownDuration ?? report.duration, in: manager.reports)
         }
         guard let recorder else { return }
-        for interval in addition.intervals { await recorder.record(interval) }
-        if !addition.intervals.isEmpty { isStopped = false }
-        if report.state == .closed { return try await stop() }
-        if report.state != .playing, !isStopped, let place = meter.place {
-            await recorder.record(PlayedInterval(.pause, from: place, to: place, lasting: .zero))
+        if !entry.isRecorded {
+            for interval in addition.intervals { await recorder.record(interval) }
+            if !addition.intervals.isEmpty { isStopped = false }
+            if report.state == .paused || report.state == .ended, !isStopped, let place = entry.place {
+                await recorder.record(PlayedInterval(.pause, from: place, to: place, lasting: .zero))
+            }
+            entries[0].isRecorded = true
         }
+        if report.state == .closed { return try await stop() }
         try await recorder.keep()
         let now = clock.elapsed
         let isDue = reportedAt.map { at in recorder.period.map { now - at >= $0 } ?? false } ?? true
@@ -87,9 +127,12 @@ actor ViewingDiary {
 
     private func stop() async throws(LectureError) {
         guard let recorder, !isStopped else { return }
-        let place = meter.place ?? .zero
-        await recorder.record(PlayedInterval(.stop, from: place, to: place, lasting: .zero))
+        if !isStopRecorded {
+            let place = meter.place ?? .zero
+            await recorder.record(PlayedInterval(.stop, from: place, to: place, lasting: .zero))
+            isStopRecorded = true
+        }
         try await recorder.report()
-        isStopped = true
+        (isStopped, isStopRecorded) = (true, false)
     }
 }

@@ -6,8 +6,10 @@ const token = form.elements.form_token.value
 let play = null, sequence = 0, played = [], start = null, last = 0, seenAt = 0, speed = 1
 let waiting = [], isSending = false, startAt = Number(form.elements.at.value) || 0
 
-function say(answer) {
-  notice.textContent = answer.code ? `${answer.message} (code ${answer.code})` : answer.message
+function say(answer, response) {
+  const parts = {'{0}': answer.message, '{1}': answer.code}
+  notice.lang = response.headers.get('Content-Language') || 'en'
+  notice.textContent = answer.code ? notice.dataset.code.replace(/\{[01]\}/g, (part) => parts[part]) : answer.message
 }
 
 function seconds(number) { return Math.round(number * 1000) / 1000 }
@@ -84,7 +86,7 @@ async function send() {
       if (answer.status >= 500) break
       waiting.shift()
       if (answer.status === 403 || answer.status === 404) {
-        say(await answer.json())
+        say(await answer.json(), answer)
         video.pause()
         waiting = []
         play = null
@@ -105,7 +107,7 @@ form.addEventListener('submit', async (event) => {
   const answer = await fetch(form.action, {
     method: 'POST', headers: {'Accept': 'application/json', 'X-Form-Token': token}})
   const body = await answer.json()
-  if (!answer.ok) return say(body)
+  if (!answer.ok) return say(body, answer)
   play = body
   sequence = 0
   played = []

@@ -58,7 +58,7 @@ struct HTML: Sendable, Hashable {
     }
 
     /// Elements without an end (WHATWG HTML, section 13.1.2).
-    private static let empty: Set<String> = ["meta", "link", "input", "br", "hr", "img"]
+    private static let empty: Set<String> = ["meta", "link", "input", "br", "hr", "img", "track"]
 
     /// What stands for a character that would be markup; nil for another one.
     static func entity(_ scalar: Unicode.Scalar) -> String? {

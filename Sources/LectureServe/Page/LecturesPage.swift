@@ -62,7 +62,8 @@ struct LecturesPage: Sendable {
 
     /// Writes the page.
     func answer() async throws -> PageContext.HTMLAnswer {
-        let run = try await lectures()
+        let run = try await LectureRun.page(
+            query.filter, sort: query.sort, after: query.after, before: query.before, limit: Self.size, manager)
         let licences = (try? await manager.licences.statuses(of: run.shown)) ?? [:]
         let count = query.filter.search == nil ? try await manager.contents.count(query.filter) : nil
         let rows = run.shown.map { row($0, licences[$0.key]) }
@@ -77,15 +78,6 @@ struct LecturesPage: Sendable {
         }
         let part = HTML("div", ["id": "list", "data-part": "list"], counted ?? .none, list, pages(run))
         return context.page(title: context.text(.lectures), place: .lectures, [form, part])
-    }
-
-    private func lectures() async throws -> LectureRun {
-        let place = query.before.map { .before($0) } ?? query.after.map { .after($0) } ?? LectureRun.Place.start
-        for place in [place, .start] {
-            let run = try await LectureRun.read(query.filter, sort: query.sort, place, limit: Self.size, manager)
-            if let run { return run }
-        }
-        return LectureRun(shown: [], hasBefore: false, hasAfter: false)
     }
 
     private func row(_ lecture: Content, _ licence: LicenceStatus?) -> [HTML] {
@@ -104,18 +96,7 @@ struct LecturesPage: Sendable {
         ]
     }
 
-    private func pages(_ run: LectureRun) -> HTML {
-        var links: [HTML] = []
-        if run.hasBefore, let first = run.shown.first {
-            links.append(context.link(query.address(), context.html(.first)))
-            links.append(
-                HTML("a", ["href": query.address(("before", first.key)), "rel": "prev"], context.html(.previous)))
-        }
-        if run.hasAfter, let last = run.shown.last {
-            links.append(HTML("a", ["href": query.address(("after", last.key)), "rel": "next"], context.html(.next)))
-        }
-        return links.isEmpty ? .none : HTML("nav", ["class": "pages", "aria-label": context.text(.pagesLabel)], links)
-    }
+    private func pages(_ run: LectureRun) -> HTML { context.pages(run) { query.address($0) } }
 
     private var form: HTML {
         let filter = query.filter

@@ -1,51 +1,174 @@
 import LectureFormats
+import LectureHTTP
 import LectureKit
 import LectureModel
 
-/// The calendar of licence ends.
+/// A part of the calendar of licence ends.
+enum CalendarDay: Sendable, Hashable {
+    /// What has ended before today, or only its server can make playable again.
+    case overdue
+    /// A day, by its beginning in UTC.
+    case day(Timestamp)
+
+    /// Milliseconds of a day.
+    static let length: Int64 = 86_400_000
+
+    /// Reads a segment of a path.
+    ///
+    /// - Parameter segment: `2026-12-01`, or `overdue`.
+    init?(_ segment: String) {
+        if segment == "overdue" {
+            self = .overdue
+            return
+        }
+        guard segment.utf8.count == 10, segment.contains("-"), let start = MomentText.day(segment) else { return nil }
+        self = .day(start)
+    }
+
+    /// As a segment of a path.
+    var segment: String {
+        switch self {
+        case .overdue: "overdue"
+        case .day(let start): MomentText.parts(start).day
+        }
+    }
+
+    /// What belongs to it.
+    ///
+    /// - Parameter now: the time that licences are evaluated with.
+    /// - Returns: the beginning, which belongs to it, and the end, which does not.
+    func period(_ now: Timestamp) -> (start: Timestamp, end: Timestamp) {
+        switch self {
+        case .overdue: (Timestamp(milliseconds: 0), Self.today(now))
+        case .day(let start): (start, Timestamp(milliseconds: start.milliseconds + Self.length))
+        }
+    }
+
+    /// The beginning of a day in UTC.
+    static func today(_ now: Timestamp) -> Timestamp {
+        Timestamp(milliseconds: max(0, now.milliseconds) / length * length)
+    }
+}
+
+/// The calendar of licence ends: how many end on each day, and those of a day.
 struct LicencesPage: Sendable {
     let context: PageContext
     let manager: LectureManager
 
-    /// Writes the page.
+    /// How far the calendar goes.
+    static let days: Int64 = 60
+    /// Licences of a day on one page.
+    static let size = 50
+
+    // MARK: All days
+
+    /// Writes the page of all days.
     func answer() async throws -> PageContext.HTMLAnswer {
-        let (page, isReadable) = await ends()
-        var parts: [HTML] = []
-        if !isReadable { parts.append(HTML("p", ["class": "note bad"], context.html(.licencesUnreadable))) }
-        if isReadable, page.isEmpty { parts.append(HTML("p", ["class": "none"], context.html(.noEnds))) }
-        for (day, rows) in page { parts.append(section(day, rows)) }
+        let content: HTML
+        if let counts = try? await counts() {
+            content =
+                counts.contains { $0.count > 0 }
+                ? context.table([.day, .licences, .actions], counts.map(row))
+                : HTML("p", ["class": "none"], context.html(.noEnds))
+        } else {
+            content = HTML("p", ["class": "note bad"], context.html(.licencesUnreadable))
+        }
         return context.page(
             title: context.text(.licences), place: .licences,
-            [HTML("div", ["id": "calendar", "data-part": "calendar"], parts)])
+            [
+                HTML(
+                    "section", ["id": "calendar", "data-part": "calendar", "aria-label": context.text(.licences)],
+                    content)
+            ])
     }
 
-    private func ends() async -> ([(day: String, rows: [LicencePage.Row])], isReadable: Bool) {
-        do {
-            let page = try await manager.licences.list(
-                expiringWithin: .seconds(LicenceCalendar.days * 86_400), limit: 1000)
-            return (Self.byDay(page.rows), true)
-        } catch { return ([], false) }
+    /// Every day, with those on which none ends; first what has ended already.
+    private func counts() async throws -> [(day: CalendarDay, count: Int)] {
+        let now = try await manager.licences.time()
+        let found = try await LicenceCalendar.days(within: .seconds(Self.days * 86_400), in: manager.licences)
+        let today = CalendarDay.today(now)
+        let known = Dictionary(found.map { ($0.start, $0.count) }) { $0 + $1 }
+        let overdue = found.filter { $0.start < today }.reduce(0) { $0 + $1.count }
+        let days = (0...Self.days).map { day in
+            let start = Timestamp(milliseconds: today.milliseconds + day * CalendarDay.length)
+            return (day: CalendarDay.day(start), count: known[start] ?? 0)
+        }
+        return (overdue > 0 ? [(day: .overdue, count: overdue)] : []) + days
     }
 
-    /// Licences by the day of their end, in UTC.
-    static func byDay(_ rows: [LicencePage.Row]) -> [(day: String, rows: [LicencePage.Row])] {
-        let known = rows.compactMap { row in row.licence.deadline.map { (MomentText.parts($0).day, row) } }
-        let days = Dictionary(grouping: known) { $0.0 }
-        return days.keys.sorted().map { day in (day, (days[day] ?? []).map(\.1)) }
+    private func row(_ row: (day: CalendarDay, count: Int)) -> [HTML] {
+        let title = title(of: row.day)
+        guard row.count > 0 else { return [HTML(title), HTML("–"), HTML("–")] }
+        let count =
+            row.count == 1
+            ? context.html(.oneLicence) : context.html(.licencesCount, context.format.number(row.count))
+        return [
+            context.link(Self.path(row.day), HTML(title)), count, renewal(row.day, title),
+        ]
     }
 
-    private func section(_ day: String, _ rows: [LicencePage.Row]) -> HTML {
-        let title = MomentText.day(day).map(context.format.day) ?? day
-        let items = rows.map { row in
+    private func renewal(_ day: CalendarDay, _ title: String) -> HTML {
+        HTML("div", ["class": "buttons"], context.button("\(Self.path(day))/renew", .renewDay, subject: title))
+    }
+
+    private func title(of day: CalendarDay) -> String {
+        switch day {
+        case .overdue: context.text(.overdue)
+        case .day(let start): context.format.day(start)
+        }
+    }
+
+    private static func path(_ day: CalendarDay) -> String { "/licences/\(day.segment)" }
+
+    // MARK: One day
+
+    /// Writes the page of a day.
+    ///
+    /// - Parameter day: the day.
+    /// - Returns: the page.
+    /// - Throws: `LectureError` when the store cannot be read.
+    func answer(_ day: CalendarDay) async throws -> PageContext.HTMLAnswer {
+        let (start, end) = day.period(try await manager.licences.time())
+        let page = try await LicenceCalendar.list(
+            from: start, until: end, after: place, limit: Self.size, in: manager.licences)
+        let title = title(of: day)
+        let rows = page.rows.map { row in
             [
                 context.link(PageContext.path(of: row.licence.key), HTML(row.title)),
                 row.licence.deadline.map { context.format.moment($0) } ?? .none,
                 row.licence.error.map { context.sentence($0.message) } ?? HTML("–"),
             ]
         }
-        return HTML(
-            "section", ["id": "day-\(day)"], HTML("h2", [:], HTML(title)),
-            context.table([.title, .licenceEnds, .lastFailure], items),
-            HTML("div", ["class": "buttons"], context.button("/licences/\(day)/renew", .renewDay, subject: title)))
+        let list =
+            rows.isEmpty
+            ? HTML("p", ["class": "none"], context.html(.resultNoneToRenew))
+            : HTML([context.table([.title, .licenceEnds, .lastFailure], rows), renewal(day, title)])
+        return context.page(
+            title: title, place: .licences,
+            [
+                HTML(
+                    "section", ["id": "day", "data-part": "calendar", "aria-label": title], list,
+                    pages(day, page.next)),
+                HTML("p", [:], context.link("/licences", context.html(.backToCalendar))),
+            ])
+    }
+
+    /// Where the page begins: after a licence with its end, as in the address of the page.
+    private var place: LicencePage.Place? {
+        guard let text = context.request.head.parameter("after"), let dot = text.firstIndex(of: "."),
+            let deadline = Int64(text[..<dot]), let key = try? ContentKey(String(text[text.index(after: dot)...]))
+        else { return nil }
+        return LicencePage.Place(after: key, deadline: Timestamp(milliseconds: deadline))
+    }
+
+    private func pages(_ day: CalendarDay, _ next: LicencePage.Place?) -> HTML {
+        var links: [HTML] = []
+        if place != nil { links.append(context.link(Self.path(day), context.html(.first))) }
+        if let last = next?.last {
+            let query = FormFields.text([("after", "\(next?.deadline?.milliseconds ?? 0).\(last.text)")])
+            links.append(
+                HTML("a", ["href": "\(Self.path(day))?\(query)", "rel": "next"], context.html(.next)))
+        }
+        return links.isEmpty ? .none : HTML("nav", ["class": "pages", "aria-label": context.text(.pagesLabel)], links)
     }
 }

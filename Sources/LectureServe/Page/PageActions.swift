@@ -6,6 +6,9 @@ import LectureModel
 /// What the buttons of the page do.
 struct PageActions: Sendable {
     let manager: LectureManager
+    let renewals: SiteRenewals
+
+    private var actions: LectureActions { LectureActions(manager: manager, renewals: renewals) }
 
     /// The names of the buttons of a lecture, as in their paths.
     enum Action: String, Sendable, CaseIterable {
@@ -33,7 +36,6 @@ struct PageActions: Sendable {
     }
 
     private func carryOut(_ action: Action, _ key: ContentKey) async throws -> PageNote {
-        let actions = LectureActions(manager: manager)
         let lecture = try await actions.lecture(key)
         switch action {
         case .pause:
@@ -46,7 +48,8 @@ struct PageActions: Sendable {
             try await manager.downloads.cancel(key)
             return .cancelled
         case .renew:
-            actions.renew([key])
+            // Servers may take minutes; the store says how it went, and the page shows it.
+            try await actions.renew(key)
             return .renewing
         case .up, .down:
             let priority = lecture.priority + (action == .up ? 10 : -10)
@@ -60,12 +63,12 @@ struct PageActions: Sendable {
 
     /// Renews the licences that end on a day.
     ///
-    /// - Parameter day: the day in UTC, as in the path.
+    /// - Parameter day: the day.
     /// - Returns: 303 to the calendar.
-    func renewDay(_ day: String) async -> HTTPAnswer {
+    func renewDay(_ day: CalendarDay) async -> HTTPAnswer {
         do {
-            _ = try await LectureActions(manager: manager).renew(endingOn: day)
-            return Self.redirect("/licences", .renewing)
+            let count = try await actions.renew(endingOn: day)
+            return Self.redirect("/licences", count == 0 ? .noneToRenew : .renewing)
         } catch {
             return Self.redirect("/licences", .failed, LectureError.known(error))
         }
@@ -74,7 +77,7 @@ struct PageActions: Sendable {
     /// Sends refused reports again.
     func retryReports() async -> HTTPAnswer {
         do {
-            _ = try await LectureActions(manager: manager).retryReports()
+            _ = try await actions.retryReports()
             return Self.redirect("/reports", .retried)
         } catch {
             return Self.redirect("/reports", .failed, LectureError.known(error))

@@ -12,25 +12,59 @@ extension PageContext {
     /// - Returns: the answer.
     func page(_ status: Int = 200, title: String, place: PageText? = nil, _ content: [HTML]) -> HTMLAnswer {
         let isKnown = request.person?.role.includes(.operator) == true
+        let header = HTML("header", [:], brand("/"), isKnown ? navigation(place) : .none)
+        return page(
+            status, title, script: isKnown ? "/script.js" : nil, header, [note] + content,
+            footer(isLive: isKnown, hasSession: isKnown, back: address))
+    }
+
+    /// A page of the classroom in its frame.
+    ///
+    /// - Parameters:
+    ///   - status: the status of the answer.
+    ///   - title: what the page is.
+    ///   - hasScript: whether the script of the watch page belongs to it.
+    ///   - back: the page that a choice of the language leads back to.
+    ///   - content: what is in it.
+    /// - Returns: the answer.
+    func classroom(
+        _ status: Int = 200, title: String, hasScript: Bool = false, back: String, _ content: [HTML]
+    ) -> HTMLAnswer {
+        let isList = title == text(.classroomList)
+        var links = [
+            HTML(
+                "li", [:],
+                HTML("a", ["href": "/classroom", "aria-current": isList ? "page" : nil], html(.classroomList)))
+        ]
+        if request.person?.role == .operator { links.append(HTML("li", [:], link("/", html(.overview)))) }
+        let header = HTML(
+            "header", [:], brand("/classroom"),
+            HTML("nav", ["aria-label": text(.navigation)], HTML("ul", [:], links)))
+        return page(
+            status, title, script: hasScript ? "/classroom/watch.js" : nil, header, content,
+            footer(isLive: false, hasSession: request.person != nil, back: back))
+    }
+
+    private func page(
+        _ status: Int, _ title: String, script: String?, _ header: HTML, _ content: [HTML], _ footer: HTML
+    ) -> HTMLAnswer {
         let head = HTML(
             "head", [:], HTML("meta", ["charset": "utf-8"]),
             HTML("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
             HTML("meta", ["name": "color-scheme", "content": "light dark"]),
             HTML("title", [:], HTML("\(title) – LectureKit")),
             HTML("link", ["rel": "stylesheet", "href": "/style.css"]),
-            isKnown ? HTML("script", ["src": "/script.js", "defer": ""]) : .none)
-        let main = HTML("main", ["id": "content"], [HTML("h1", [:], HTML(title)), note] + content)
+            script.map { HTML("script", ["src": $0, "defer": ""]) } ?? .none)
+        let main = HTML("main", ["id": "content"], [HTML("h1", [:], HTML(title))] + content)
         let body = HTML(
-            "body", [:], HTML("a", ["href": "#content", "class": "skip"], html(.skip)),
-            HTML("header", [:], brand, isKnown ? navigation(place) : .none),
-            main, footer(isKnown))
+            "body", [:], HTML("a", ["href": "#content", "class": "skip"], html(.skip)), header, main, footer)
         return HTMLAnswer(status, HTML.document(language.rawValue, head, body))
     }
 
     /// The answer of a page.
     typealias HTMLAnswer = HTTPAnswer
 
-    private var brand: HTML { HTML("p", ["class": "brand"], link("/", HTML("LectureKit"))) }
+    private func brand(_ home: String) -> HTML { HTML("p", ["class": "brand"], link(home, HTML("LectureKit"))) }
 
     private func navigation(_ place: PageText?) -> HTML {
         let entries: [(PageText, String)] = [
@@ -43,7 +77,7 @@ extension PageContext {
         return HTML("nav", ["aria-label": text(.navigation)], HTML("ul", [:], links))
     }
 
-    private func footer(_ isKnown: Bool) -> HTML {
+    private func footer(isLive: Bool, hasSession: Bool, back: String) -> HTML {
         let options = PageLanguage.allCases.map { choice in
             HTML(
                 "option",
@@ -52,7 +86,7 @@ extension PageContext {
         }
         let choice = HTML(
             "form", ["method": "get", "action": "/language", "class": "language"],
-            HTML("input", ["type": "hidden", "name": "back", "value": address]),
+            HTML("input", ["type": "hidden", "name": "back", "value": back]),
             HTML("label", [:], html(.language), HTML(" "), HTML("select", ["name": "language"], options)),
             HTML("button", [:], html(.choose)))
         let state = HTML(
@@ -63,7 +97,7 @@ extension PageContext {
             ])
         let out = HTML(
             "form", ["method": "post", "action": "/sign-out"], HTML("button", [:], html(.signOut)))
-        return HTML("footer", [:], isKnown ? state : .none, choice, isKnown ? out : .none)
+        return HTML("footer", [:], isLive ? state : .none, choice, hasSession ? out : .none)
     }
 
     /// What a form has done, by the code in the query.
@@ -80,7 +114,7 @@ extension PageContext {
 
 /// What a form has done: a code in the query of the page that follows, never a text.
 enum PageNote: String, Sendable, CaseIterable {
-    case paused, resumed, cancelled, renewing, priority, removed, retried, failed
+    case paused, resumed, cancelled, renewing, noneToRenew, priority, removed, retried, failed
 
     /// The sentence.
     var text: PageText {
@@ -89,6 +123,7 @@ enum PageNote: String, Sendable, CaseIterable {
         case .resumed: .resultResumed
         case .cancelled: .resultCancelled
         case .renewing: .resultRenewing
+        case .noneToRenew: .resultNoneToRenew
         case .priority: .resultPriority
         case .removed: .resultRemoved
         case .retried: .resultRetried

@@ -33,18 +33,46 @@ enum PageLanguage: String, Sendable, CaseIterable {
             self = chosen
             return
         }
-        let ranges = head.values("accept-language").joined(separator: ",").split(separator: ",").prefix(20)
-        var best: (language: Self, quality: Double)?
-        for range in ranges {
-            let words = range.split(separator: ";").map { $0.filter { $0 != " " } }
-            guard let tag = words.first?.split(separator: "-").first,
-                let language = Self(rawValue: tag.lowercased())
-            else { continue }
-            let weight = words.dropFirst().first { $0.hasPrefix("q=") }
-            let quality = weight.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-            if quality > best?.quality ?? 0 { best = (language, quality) }
+        self = Self.preferred(head.values("accept-language").joined(separator: ","))
+    }
+
+    /// The language that a browser prefers. A range that cannot be read is left out; where none fits it is English,
+    /// unless that is refused and another one is not.
+    ///
+    /// - Parameter field: `Accept-Language`.
+    /// - Returns: the language.
+    private static func preferred(_ field: String) -> Self {
+        var qualities: [Self: Double] = [:]
+        var others: Double?
+        for range in field.split(separator: ",").prefix(20) {
+            let words = range.split(separator: ";", omittingEmptySubsequences: false)
+                .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            guard let quality = quality(words.dropFirst()) else { continue }
+            if words[0] == "*" { others = max(others ?? 0, quality) }
+            guard let tag = words[0].split(separator: "-").first, let language = Self(rawValue: String(tag)) else {
+                continue
+            }
+            qualities[language] = max(qualities[language] ?? 0, quality)
         }
-        self = best?.language ?? .english
+        var best: (language: Self, quality: Double) = (.english, 0)
+        for language in allCases {
+            let quality = qualities[language] ?? others ?? 0
+            if quality > best.quality { best = (language, quality) }
+        }
+        return best.language
+    }
+
+    /// The weight of a range (RFC 9110 section 12.4.2): up to three decimals from 0 to 1.
+    ///
+    /// - Parameter parameters: in lower case, without white space.
+    /// - Returns: 1 without one; nil for one that is none.
+    private static func quality(_ parameters: ArraySlice<String>) -> Double? {
+        guard let weight = parameters.first(where: { $0.hasPrefix("q=") })?.dropFirst(2) else { return 1 }
+        let parts = weight.split(separator: ".", omittingEmptySubsequences: false)
+        let isDigits = parts.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        guard parts.count <= 2, parts[0] == "0" || parts[0] == "1", isDigits, weight.utf8.count <= 5 else { return nil }
+        // `0.` and `1.` have no decimals.
+        return Double(weight.last == "." ? weight.dropLast() : weight).flatMap { $0 <= 1 ? $0 : nil }
     }
 }
 

@@ -32,6 +32,8 @@ final class PageLive: StoreWatcher {
 
     private struct State {
         var clients: [Int: Client] = [:]
+        /// Those that are about to be among the clients.
+        var opening = 0
         var next = 0
     }
 
@@ -49,17 +51,27 @@ final class PageLive: StoreWatcher {
     /// Whether a page is open.
     var isWatched: Bool { state.withLock { !$0.clients.isEmpty } }
 
+    /// How many pages get the changes. Each has a connection of its own, of which other clients need some, too.
+    static let most = 400
+
     /// Answers a request with the event stream.
     func answer(_ request: SiteRequest, _ exchange: HTTPExchange) -> HTTPAnswer? {
         // A head alone has no stream that could end.
         if exchange.head.method == "HEAD" { return HTTPAnswer(200, [("Content-Type", "text/event-stream")]) }
-        let id = state.withLock { state in
+        let place = state.withLock { state -> Int? in
+            guard state.clients.count + state.opening < Self.most else { return nil }
             state.next += 1
+            state.opening += 1
             return state.next
         }
+        // A page tries again by itself.
+        guard let id = place else { return SiteRefusal.manyPages.answer([("Retry-After", "10")]) }
         watch.start()
         let stream = HTTPEventStream(ended: { [weak self] in self?.state.withLock { $0.clients[id] = nil } })
-        state.withLock { $0.clients[id] = Client(PageLanguage(request.head), stream) }
+        state.withLock { state in
+            state.clients[id] = Client(PageLanguage(request.head), stream)
+            state.opening -= 1
+        }
         stream.start(on: exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
         stream.send(Array("retry: 1000\nevent: hello\ndata: {}\n\n".utf8))
         return nil

@@ -7,6 +7,8 @@ package final class PageSite: SitePart {
     private let manager: LectureManager
     private let access: SiteAccess
     private let live: PageLive
+    private let renewals: SiteRenewals
+    private let seconds = Guarded(0)
 
     /// Creates the part.
     ///
@@ -14,9 +16,28 @@ package final class PageSite: SitePart {
     ///   - manager: the store.
     ///   - access: for signing in.
     ///   - watch: says what changes.
-    init(_ manager: LectureManager, _ access: SiteAccess, _ watch: StoreWatch) {
-        (self.manager, self.access, live) = (manager, access, PageLive(watch))
+    ///   - renewals: what buttons begin.
+    init(_ manager: LectureManager, _ access: SiteAccess, _ watch: StoreWatch, _ renewals: SiteRenewals) {
+        (self.manager, self.access, self.renewals, live) = (manager, access, renewals, PageLive(watch))
     }
+
+    /// Continues the renewals that were asked of a former server.
+    package func start() async { await renewals.continueFormer() }
+
+    /// Renewals stop; the next server continues them.
+    package func stop() async { await renewals.stop() }
+
+    /// A second has gone by.
+    package func tick() {
+        let isDue = seconds.withLock { seconds in
+            seconds += 1
+            return seconds % Self.retrySeconds == 0
+        }
+        if isDue { Task { [renewals] in await renewals.continueFormer() } }
+    }
+
+    /// How often renewals are tried again that the store was in the way of, in seconds.
+    private static let retrySeconds = 60
 
     /// Finds what answers a path.
     package func routes(_ path: [String]) -> [String: SiteRoute]? {
@@ -28,8 +49,12 @@ package final class PageSite: SitePart {
                 return try await LecturePage(context: context, manager: manager, key: key).answer()
             }
         case 2 where path == ["reports", "retry"]: ["POST": change { page, _ in await page.retryReports() }]
+        case 2 where path[0] == "licences":
+            CalendarDay(path[1]).map { day in
+                page { try await LicencesPage(context: $0, manager: $1).answer(day) }
+            }
         case 3 where path[0] == "licences" && path[2] == "renew":
-            ["POST": change { page, _ in await page.renewDay(path[1]) }]
+            CalendarDay(path[1]).map { day in ["POST": change { actions, _ in await actions.renewDay(day) }] }
         case 3 where path[0] == "lectures": lecture(path[1], path[2])
         default: nil
         }
@@ -91,7 +116,7 @@ package final class PageSite: SitePart {
     private func change(
         _ carryOut: @escaping @Sendable (PageActions, SiteRequest) async -> HTTPAnswer
     ) -> SiteRoute {
-        let actions = PageActions(manager: manager)
+        let actions = PageActions(manager: manager, renewals: renewals)
         return SiteRoute(.role(.operator)) { request, _ in await carryOut(actions, request) }
     }
 

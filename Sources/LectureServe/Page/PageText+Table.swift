@@ -1,6 +1,6 @@
 extension PageText {
     /// English, Korean, Japanese.
-    static let table = frame.merging(lectureTexts) { one, _ in one }
+    static let table = frame.merging(lectureTexts) { one, _ in one }.merging(classroomTexts) { one, _ in one }
 
     private static let frame: [PageText: [String]] = [
         .site: ["Lectures", "강의", "講義"],

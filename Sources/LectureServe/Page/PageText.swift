@@ -23,6 +23,9 @@ enum PageText: String, Sendable, CaseIterable {
         reportPending, reportLeased, reportDelivered, reportDead, reportSuperseded, reportExpired, deadLetters,
         resultPaused, resultResumed, resultCancelled, resultRenewing, resultPriority, resultRemoved,
         resultRetried,
+        resultNoneToRenew, classroomList, classroomEmpty, play, playFrom, fromStart, chapters, bookmarks, notPossible,
+        withCode, backToLecture, refusedLecture, refusedPlay, refusedPlays, refusedReads, refusedRange,
+        refusedProgress, refusedLink, day, oneLicence, licencesCount, overdue, backToCalendar,
         resultFailed, notFound, failed, progressOf, speed, timeLeft, endsOn
 
     /// The text in a language.

@@ -166,6 +166,12 @@ extension HTTPAnswer {
         }
     }
 
+    /// Whether the same may be possible later.
+    ///
+    /// - Parameter error: what was in the way.
+    /// - Returns: true for what is answered with 503.
+    static func isPassing(_ error: LectureError) -> Bool { status(of: error.code) == 503 }
+
     /// The status for an error of the store.
     ///
     /// - Parameter code: what happened.

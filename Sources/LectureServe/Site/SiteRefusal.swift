@@ -21,6 +21,8 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case formToken = "form_token"
     /// Its address has sent many wrong tokens.
     case wrongTokens = "wrong_tokens"
+    /// As many pages get the changes as may be.
+    case manyPages = "many_pages"
 
     /// The HTTP status of the answer.
     package var status: Int {
@@ -32,6 +34,7 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .method: 405
         case .notSignedIn: 401
         case .wrongTokens: 429
+        case .manyPages: 503
         }
     }
 
@@ -46,6 +49,7 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .notSignedIn: "Sign in, or send a token."
         case .notPermitted: "Your role does not permit this."
         case .formToken: "The form is too old, or does not come from this site. Load the page again."
+        case .manyPages: "Too many pages are open. This one is not kept up to date by itself."
         case .wrongTokens: "Your address has sent many wrong tokens. Wait, and use another one."
         }
     }
