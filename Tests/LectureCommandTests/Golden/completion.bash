@@ -26,6 +26,9 @@ _lecturectl_value() {
     "precache --keep") echo 'anything' ;;
     "precache --max-delete") echo 'anything' ;;
     "precache --list-name") echo 'anything' ;;
+    "precache --from") echo 'anything' ;;
+    "precache --from-token-file") echo 'files' ;;
+    "precache --from-trust") echo 'files' ;;
     "precache --connections" | "precache -c") echo 'words auto' ;;
     "precache --limit-rate") echo 'anything' ;;
     "precache --timetable") echo 'anything' ;;
@@ -356,7 +359,7 @@ _lecturectl_arguments() {
 
 _lecturectl_options() {
     case "$1" in
-    "precache") echo '--ready-by --deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve --on-success --on-failure' ;;
+    "precache") echo '--ready-by --deadline --after-input --dry-run -n --key --title --sha256 --mirror --output -o --header -H --folder --priority -p --check --accept-any --trust-length --seal --no-seal --variant --max-height --max-bandwidth --audio --subtitles --capture --allow-gaps --output-dir -d --name --report --force --acks --prune --keep --max-delete --list-name --from --from-token-file --from-trust --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve --on-success --on-failure' ;;
     "daemon") echo '--courses --renew-within --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "serve") echo '--listen --name --tls-cert --tls-key --behind-proxy --access --connections -c --limit-rate --timetable --max-attempts --ca-file --proxy --timeout --retries --per-host --jobs -j --credentials-file --netrc --netrc-file --client-cert --client-key --quota --reserve' ;;
     "access add") echo '--role --access' ;;

@@ -151,6 +151,9 @@ _lecturectl_precache() {
         '--keep=[Remove only lectures that left the list at least this long ago.]:DURATION: ' \
         '--max-delete=[Remove nothing if more than this number, or share (10%), of the list'\''s lectures would be removed.]:LIMIT: ' \
         '--list-name=[The name under which the list is recorded; required for --prune with standard input.]:NAME: ' \
+        '*--from=[Fetch what the branch server there has ('\''lecturectl serve'\''), proven by digest, and only the rest from the internet. Repeatable; asked in this order.]:URL: ' \
+        '--from-token-file=[The token with the role peer of that server, or a line '\''URL TOKEN'\'' for each. Only you may be able to read the file.]:FILE:_files' \
+        '*--from-trust=[The public key of a branch server ('\''lecturectl device show'\'' there): what it says is believed where the list names no digest. Repeatable.]:FILE:_files' \
         '-c+[Parallel ranges of one file.]:N:(auto)' \
         '--connections=[Parallel ranges of one file.]:N:(auto)' \
         '--limit-rate=[Maximum bytes per second, across all lectures; for example 2M.]:RATE: ' \
