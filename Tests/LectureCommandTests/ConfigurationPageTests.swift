@@ -66,7 +66,10 @@ import Testing
 
     @Test(arguments: ConfigurationKeys.all.filter { $0.contains(".") })
     func `every setting's example can be used`(key: String) throws {
-        for name in ["academy.key", "servers.json", "netrc", "client.key", "own.key", "lms-token", "webhook.secret"] {
+        let secrets = [
+            "academy.key", "servers.json", "netrc", "client.key", "own.key", "lms-token", "webhook.secret", "hq.token",
+        ]
+        for name in secrets {
             _ = try scratch.write(name, "x")
         }
         let parts = key.split(separator: ".").map(String.init)

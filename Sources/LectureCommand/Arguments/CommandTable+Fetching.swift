@@ -83,7 +83,7 @@ extension CommandTable {
             ExampleSpec(
                 "lecturectl precache https://example.org/live.m3u8 --capture 90m", "keep 90 minutes of a live stream"),
             ExampleSpec(
-                "lecturectl precache course.jsonl --from https://hq:8443 --from-token-file hq.token",
+                "lecturectl precache c.jsonl --from https://hq:8443 --from-token-file hq.token",
                 "fetch from a branch server what it has"),
             ExampleSpec(
                 "lecturectl precache course.csv --timetable '02:00-06:00=full, else=2M'",
