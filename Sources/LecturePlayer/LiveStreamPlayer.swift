@@ -119,8 +119,9 @@ public final class LiveStreamPlayer: Sendable {
             state.open()
             player.run(["set", "pause", "yes"])
             player.run(["set", "demuxer-lavf-o", list + begin + flags])
-            // What is waited for once delays all that follows: over RTMP, which comes by pictures, nothing is.
-            player.run(["set", "cache-pause-wait", isLowLatency ? (isRTMP ? "0" : "0.2") : "1"])
+            // What is waited for once delays all that follows: over RTMP that is one picture, and no less, or a
+            // standstill would be reported again and again.
+            player.run(["set", "cache-pause-wait", isLowLatency ? (isRTMP ? "0.01" : "0.2") : "1"])
             player.run(["set", "cache-secs", isLowLatency ? "3" : "30"])
             // RTMP names a stream only with its first packet, which may be a key frame away. It ends earlier with both.
             player.run(["set", "demuxer-lavf-analyzeduration", isLowLatency ? "3" : "0"])

@@ -2,6 +2,7 @@ import FlipFlopLiteMedia
 import FlipFlopLiteSDK
 import Foundation
 import LectureLiveMedia
+import LectureModel
 import LecturePlayer
 import LectureTestSupport
 import LiveTestSupport
@@ -52,6 +53,32 @@ struct PlayerPictureNetTests {
         }
         picture.close()
         #expect(!screen.counters.isEmpty)
+    }
+
+    @Test func `a feed that freezes is one standstill, until it goes on`() async throws {
+        let server = try await RTMPServer.start()
+        let link = try SlowLink(to: server.port)
+        let (screen, picture) = (Screen(), picture())
+        let feed = try await broadcast(link.url("frozen"))
+        let seen = Guarded<[LivePictureEvent]>([])
+        let reading = Task {
+            for await event in picture.events { seen.withLock { $0.append(event) } }
+        }
+        picture.open(url: server.url("frozen"), view: LiveSurface(object: screen.frames), isLowLatency: true)
+        picture.play()
+        try await Conditions.wait(for: "pictures") { screen.counters.count >= 15 }
+        let before = seen.withLock { $0.count }
+        link.setRate(0)
+        try await Conditions.wait(for: "a standstill") { seen.withLock { $0.dropFirst(before).last == .stalled } }
+        // Another broadcast takes the time that is needed to see that nothing else is reported.
+        try await broadcast(server.url("other")).close()
+        let reported = seen.withLock { $0.dropFirst(before) }
+        #expect(reported.last == .stalled && reported.count < 6, "\(reported)")
+        link.setRate(nil)
+        try await Conditions.wait(for: "pictures again") { seen.withLock { $0.last == .plays } }
+        picture.close()
+        feed.close()
+        reading.cancel()
     }
 
     @Test func `what cannot be played has its number, and closed pictures open again`() async throws {
