@@ -13,12 +13,18 @@ package enum Places {
     /// - Returns: its path.
     package static func builtProduct(_ name: String) -> String { products.appending(path: name).path }
 
-    /// The root of the repository.
+    /// The root of the repository: the directory with `Package.swift` above a file, however deep the file is.
     ///
-    /// - Parameter file: a file of this target; leave it out.
+    /// - Parameter file: a file of this package; leave it out.
     /// - Returns: its path.
     package static func repository(_ file: String = #filePath) -> String {
-        URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+        var directory = URL(filePath: file).deletingLastPathComponent()
+        while directory.path.count > 1,
+            !FileManager.default.fileExists(atPath: directory.appending(path: "Package.swift").path)
+        {
+            directory.deleteLastPathComponent()
+        }
+        return directory.path
     }
 
     /// A program of the system; the usual directories are searched too, since PATH may lack them.
