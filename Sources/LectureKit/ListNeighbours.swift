@@ -41,7 +41,8 @@ extension LicencePage.Place {
         }
         let deadline = Int64(words[0]).map { Timestamp(milliseconds: $0) }
         guard deadline != nil || words[0].isEmpty else { return nil }
-        self.init(last: key, deadline: deadline)
+        self.init()
+        (last, self.deadline) = (key, deadline)
     }
 }
 

@@ -81,7 +81,9 @@ struct ClassroomLanguagesBrowserTests {
         }
         #expect(point >= .seconds(5))
         try await browser.open("\(school.server.url)/language?language=ko&back=/classroom/lectures/film")
-        #expect(try await browser.text("form.play button") == "0:05부터 재생")
+        // At 5 s, or a little later on a slow machine.
+        let button = try await browser.text("form.play button")
+        #expect(button.hasPrefix("0:0") && button.hasSuffix("부터 재생") && !button.hasPrefix("0:00"), "\(button)")
         // Another one of the same lecture begins at its beginning.
         #expect(try await ViewerPlaces.point(of: key, viewer: "kim", in: school.manager.contents) == .zero)
         try await school.manager.downloads.remove(key)

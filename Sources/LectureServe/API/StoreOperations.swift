@@ -113,7 +113,8 @@ struct LicenceOperations: Sendable {
             success: 202, result: .record("Day")
         ) { [actions] call in
             let day = call["day"] ?? ""
-            let count = try await CalendarDay(day).map { try await actions.renew(endingOn: $0) } ?? 0
+            guard let part = CalendarDay(day) else { throw LectureError(.parameter, detail: "day") }
+            let count = try await actions.renew(endingOn: part)
             return .record(Self.day(day, count), status: 202)
         }
     }
