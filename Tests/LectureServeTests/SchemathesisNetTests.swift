@@ -23,13 +23,18 @@ struct SchemathesisNetTests {
     }()
 
     /// A stream is read to its end, and each example takes a second. Wrong tokens are counted by design, and then
-    /// answered with 429: APIRefusalNetTests has them.
+    /// answered with 429: APIRefusalNetTests has them. An address may have the form that the schema asks for, and still
+    /// name no host.
     private static let settings = """
         [[operations]]
         include-path = "/api/v1/events"
         parameters = { "query.seconds" = 1 }
         generation.max-examples = 2
         phases.coverage.enabled = false
+
+        [[operations]]
+        include-name = "POST /api/v1/lectures"
+        checks.positive_data_acceptance.enabled = false
 
         [checks]
         ignored_auth.enabled = false

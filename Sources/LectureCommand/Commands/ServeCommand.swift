@@ -42,8 +42,7 @@ enum ServeCommand {
         defer { withExtendedLifetime(watch) {} }
         let notifier = ServiceNotifier(session.context.environment)
         do {
-            // A store that can only be read is shown, too; it is not ready.
-            if await manager.whyReadOnly == nil { try await manager.downloads.continueUnfinished() }
+            try await manager.downloads.continueUnfinished()
             if session.wantsJSON {
                 try session.context.output.write(machine: JSONLine.serving(server.url))
             } else {

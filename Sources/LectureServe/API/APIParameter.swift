@@ -101,7 +101,7 @@ struct APIParameter: Sendable {
         case .digest: text(64...64, "^[0-9A-Fa-f]{64}$", &json)
         case .day: text(10...10, "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", &json)
         case .reportPlace: text(1...18, "^[0-9]+$", &json)
-        case .licencePlace: text(2...530, #"^(-?[0-9]{1,15})?_[^\x00-\x1f\x7f]+$"#, &json)
+        case .licencePlace: text(2...530, #"^(-?[0-9]{1,15})?_[^\x00-\x1f\x7f]{1,512}$"#, &json)
         }
     }
 

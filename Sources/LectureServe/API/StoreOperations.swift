@@ -49,7 +49,7 @@ struct StoreOperations: Sendable {
                 `data` is a line of `--json`, and `event` its name. At most once a second come the events of this \
                 process since the last time; of `progress` only the latest for each lecture. What other processes \
                 do is seen by the record `status`, which comes when the counts by state are others than three seconds \
-                ago. \
+                ago, and soon after the first client is connected. \
                 Every event but `progress` has an `id`. A client that comes back with it as `Last-Event-ID` gets those \
                 that it has missed; where they are no longer kept, or the server was started again, it gets `gap` \
                 first: it then reads again what it shows. A client that does not read is ended.

@@ -7,7 +7,8 @@ protocol StoreWatcher: AnyObject, Sendable {
     var isWatched: Bool { get }
     /// This process has reported an event. Never blocking.
     func take(_ event: LectureEvent)
-    /// The counts by state are others than three seconds ago, by the work of this process or of another.
+    /// The counts by state are others than three seconds ago, by the work of this process or of another; also once
+    /// after the first client is connected.
     func countsChanged()
     /// A second has gone by: clients get what has changed.
     func flush()
@@ -59,16 +60,18 @@ final class StoreWatch: SitePart {
             return (state.watchers, state.seconds % 3 == 0)
         }
         for watcher in watchers { watcher.flush() }
-        if isDue, watchers.contains(where: \.isWatched) { look() }
+        guard isDue else { return }
+        if watchers.contains(where: \.isWatched) { look() } else { state.withLock { $0.known = nil } }
     }
 
-    /// Other processes may change the store too, and send no events here.
+    /// Other processes may change the store too, and send no events here. What they did between the page that a client
+    /// shows and the first look is not known, so the first look counts as a change.
     private func look() {
         Task { [weak self] in
             guard let self, let status = try? await manager.status() else { return }
             let watchers = state.withLock { state in
                 defer { state.known = status }
-                return state.known == nil || state.known == status ? [] : state.watchers
+                return state.known == status ? [] : state.watchers
             }
             for watcher in watchers where watcher.isWatched { watcher.countsChanged() }
         }
