@@ -130,7 +130,7 @@ final class APIEvents: StoreWatcher {
     /// - Parameter call: the request.
     /// - Returns: an answer without a stream for HEAD; else nil.
     func answer(_ call: APICall) -> HTTPAnswer? {
-        if call.exchange.head.method == "HEAD" { return HTTPAnswer(200, [("Content-Type", "text/event-stream")]) }
+        if let answer = HTTPEventStream.headOnly(call.exchange) { return answer }
         watch.start()
         let id = state.withLock { state in
             state.next += 1
@@ -144,7 +144,7 @@ final class APIEvents: StoreWatcher {
         }
         // Before anything else: it is on its way only after this.
         stream.send(Array(first.utf8))
-        stream.start(on: call.exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
+        stream.startOnSite(call.exchange)
         return nil
     }
 

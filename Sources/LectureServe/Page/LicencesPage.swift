@@ -153,21 +153,17 @@ struct LicencesPage: Sendable {
             ])
     }
 
-    /// Where the page begins: after a licence with its end, as in the address of the page.
+    /// Where the page begins.
     private var place: LicencePage.Place? {
-        guard let text = context.request.head.parameter("after"), let dot = text.firstIndex(of: "."),
-            let deadline = Int64(text[..<dot]), let key = try? ContentKey(String(text[text.index(after: dot)...]))
-        else { return nil }
-        return LicencePage.Place(after: key, deadline: Timestamp(milliseconds: deadline))
+        context.request.head.parameter("after").flatMap { LicencePage.Place(text: $0) }
     }
 
     private func pages(_ day: CalendarDay, _ next: LicencePage.Place?) -> HTML {
         var links: [HTML] = []
         if place != nil { links.append(context.link(Self.path(day), context.html(.first))) }
-        if let last = next?.last {
-            let query = FormFields.text([("after", "\(next?.deadline?.milliseconds ?? 0).\(last.text)")])
-            links.append(
-                HTML("a", ["href": "\(Self.path(day))?\(query)", "rel": "next"], context.html(.next)))
+        if let next {
+            let query = FormFields.text([("after", next.text)])
+            links.append(HTML("a", ["href": "\(Self.path(day))?\(query)", "rel": "next"], context.html(.next)))
         }
         return links.isEmpty ? .none : HTML("nav", ["class": "pages", "aria-label": context.text(.pagesLabel)], links)
     }

@@ -56,8 +56,7 @@ final class PageLive: StoreWatcher {
 
     /// Answers a request with the event stream.
     func answer(_ request: SiteRequest, _ exchange: HTTPExchange) -> HTTPAnswer? {
-        // A head alone has no stream that could end.
-        if exchange.head.method == "HEAD" { return HTTPAnswer(200, [("Content-Type", "text/event-stream")]) }
+        if let answer = HTTPEventStream.headOnly(exchange) { return answer }
         let place = state.withLock { state -> Int? in
             guard state.clients.count + state.opening < Self.most else { return nil }
             state.next += 1
@@ -72,7 +71,7 @@ final class PageLive: StoreWatcher {
             state.clients[id] = Client(PageLanguage(request.head), stream)
             state.opening -= 1
         }
-        stream.start(on: exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
+        stream.startOnSite(exchange)
         stream.send(Array("retry: 1000\nevent: hello\ndata: {}\n\n".utf8))
         return nil
     }

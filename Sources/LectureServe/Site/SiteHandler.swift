@@ -144,6 +144,18 @@ final class SiteHandler: HTTPHandler {
     ]
 }
 
+extension HTTPEventStream {
+    /// Answers a request of the site with the stream.
+    func startOnSite(_ exchange: HTTPExchange) {
+        start(on: exchange, SiteHandler.fields.filter { $0.0 != "Cache-Control" })
+    }
+
+    /// The answer to a request for the head of a stream, which has none that could end; nil for another request.
+    static func headOnly(_ exchange: HTTPExchange) -> HTTPAnswer? {
+        exchange.head.method == "HEAD" ? HTTPAnswer(200, [("Content-Type", "text/event-stream")]) : nil
+    }
+}
+
 extension HTTPAnswer {
     /// Adds the fields that every answer of the site has, where it has none of its own.
     mutating func addSiteFields() {
