@@ -18,9 +18,10 @@ extension LectureError.Code {
     /// A branch server that lectures were to be fetched from is of no use.
     public static let peerUnusable = Self(
         -20321, "peer_unusable", "a branch server cannot be used, and lectures come from the internet instead",
-        "Look whether it runs and is reached under this address, and whether the token is one with the role peer "
-            + "('lecturectl access list' there).",
-        reason: "It does not answer, refuses the token, or sends what is not what it has to send.")
+        "Look whether it runs and is reached under this address, whether its certificate is trusted here ('--ca-file')"
+            + ", and whether the token is one with the role peer ('lecturectl access list' there).",
+        reason: "It does not answer, does not prove its name, refuses the token, or sends what is not what it has to "
+            + "send.")
     /// The tokens for branch servers.
     public static let peerTokens = Self(
         -20322, "peer_tokens", "the file with the tokens for branch servers cannot be used",

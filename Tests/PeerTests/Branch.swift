@@ -94,10 +94,7 @@ struct Branch {
     /// - Returns: the server.
     /// - Throws: when it does not start.
     func serve(_ role: String = "peer", port: Int = 0) async throws -> OfficeServer {
-        let name = "room-\(role)-\(UInt32.random(in: 0...UInt32.max))"
-        let made = try await office("access", "add", name, "--role", role)
-        #expect(made.status == 0, "\(made.errorText)")
-        let server = try await OfficeServer(office, token: made.text.trimmingCharacters(in: .newlines), port: port)
+        let server = try await OfficeServer.start(office, role: role, port: port)
         try writeToken(server.token)
         return server
     }
@@ -176,9 +173,30 @@ struct OfficeServer {
     /// Its port.
     var port: Int { Int(url.split(separator: ":").last ?? "") ?? 0 }
 
-    init(_ office: BadDay, token: String, port: Int) async throws {
+    /// Makes a token, and starts a server.
+    ///
+    /// - Parameters:
+    ///   - office: whose store is served.
+    ///   - words: further options.
+    ///   - role: of the token.
+    ///   - port: where it listens; 0 for any free port.
+    /// - Returns: the server.
+    /// - Throws: when it does not start.
+    static func start(
+        _ office: BadDay, _ words: [String] = [], role: String = "peer", port: Int = 0
+    ) async throws -> OfficeServer {
+        let name = "room-\(role)-\(UInt32.random(in: 0...UInt32.max))"
+        let made = try await office("access", "add", name, "--role", role)
+        #expect(made.status == 0, "\(made.errorText)")
+        return try await OfficeServer(office, made.text.trimmingCharacters(in: .newlines), port, words)
+    }
+
+    /// Starts a server for a token that is there.
+    init(_ office: BadDay, _ token: String, _ port: Int, _ words: [String]) async throws {
         self.token = token
-        process = try office.start("serve", "--json", "-vv", "--listen", "127.0.0.1:\(port)")
+        process = try ChildProcess(
+            BuiltProgram.url.path, ["serve", "--json", "-vv", "--listen", "127.0.0.1:\(port)"] + words,
+            environment: office.environment, directory: office.home.path)
         let serving = try JSONDecoder().decode([String: String].self, from: Data(try await process.firstLine().utf8))
         url = try #require(serving["url"])
     }

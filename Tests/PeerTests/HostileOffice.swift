@@ -37,6 +37,12 @@ final class HostileOffice: Sendable {
         case fields
         /// It does not know its own offers.
         case forgets
+        /// It forgets an offer once it has sent a part, and makes it again.
+        case forgetsLater
+        /// The same, and it does not have the lecture any more.
+        case forgetsAndLacks
+        /// The same, and what it offers then is another file.
+        case forgetsAndChanges
         /// It closes the connection.
         case closes
         /// It offers another length than it has.
@@ -63,7 +69,14 @@ final class HostileOffice: Sendable {
         /// Whether bytes come from it all the same.
         var delivers: Bool {
             [.honest, .otherBytes, .otherBytesLater, .swapped, .half, .halfLater, .endless].contains(self)
+                || forgetsPart
         }
+
+        /// Whether it forgets an offer of which it has sent a part.
+        var forgetsPart: Bool { [.forgetsLater, .forgetsAndLacks, .forgetsAndChanges].contains(self) }
+
+        /// Whether nothing has to come from the internet.
+        var isEnough: Bool { self == .honest || self == .forgetsLater }
     }
 
     /// Its address.
@@ -99,6 +112,7 @@ private final class HostileScript: Sendable {
     private let digest: [UInt8]
     private let header = Guarded<[UInt8]>([])
     private let sealed = Guarded<[UInt8]>([])
+    private let hasForgotten = Guarded(false)
 
     init(_ trick: HostileOffice.Trick, _ bytes: [UInt8], _ elsewhere: String, _ device: DeviceKey) throws {
         (self.trick, self.bytes, self.elsewhere) = (trick, bytes, elsewhere)
@@ -139,6 +153,8 @@ private final class HostileScript: Sendable {
             return peer.send("HTTP/1.1 307 No\r\nLocation: \(elsewhere)/\r\nContent-Length: 0\r\n\r\n")
         case .noOffer: return peer.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}\n")
         case .noAnswer: return false
+        case .forgetsAndLacks where hasForgotten.withLock(\.self):
+            return peer.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
         default: break
         }
         guard let question = try? PeerQuestion(body), let token = try? token(question) else { return false }
@@ -151,13 +167,18 @@ private final class HostileScript: Sendable {
         let device = try BundleRecipient(question.device)
         let lecture = trick == .lecture ? try ContentKey("other") : question.key
         let cipher = try key.cipher(for: question.key)
-        let header = try cipher.newHeader()
+        let isAgain = trick.forgetsPart && !sealed.withLock(\.isEmpty)
+        let header = try isAgain ? self.header.withLock(\.self) : cipher.newHeader()
         self.header.withLock { $0 = header }
-        let sealed = try seal(cipher, header)
-        self.sealed.withLock { $0 = sealed }
+        if !isAgain {
+            let sealed = try seal(cipher, header)
+            self.sealed.withLock { $0 = sealed }
+        }
+        let isOther = trick == .forgetsAndChanges && hasForgotten.withLock(\.self)
         let offer = PeerOffer(
-            key: lecture, count: UInt64(bytes.count + (trick == .longer ? 5 : 0)), sha256: digest, entityTag: nil,
-            isDescribed: false, ticket: trick == .ticket ? "../../secret" : "ticket", header: header,
+            key: lecture, count: UInt64(bytes.count + (trick == .longer ? 5 : 0)),
+            sha256: isOther ? digest.reversed() : digest, entityTag: nil, isDescribed: false,
+            ticket: trick == .ticket ? "../../secret" : "ticket", header: header,
             recipient: .init(
                 thumbprint: trick == .device ? "other" : device.thumbprint, key: try key.wrapped(for: device)))
         return try offer.token(signedBy: signer)
@@ -204,6 +225,13 @@ private final class HostileScript: Sendable {
         case .fields:
             return endless("HTTP/1.1 206 OK\r\n", "X-Field: \(String(repeating: "a", count: 10_000))\r\n", to: peer)
         case .forgets: return peer.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+        case .forgetsLater, .forgetsAndLacks, .forgetsAndChanges:
+            // Only once: who has an older answer of it goes on.
+            let forgets = hasForgotten.withLock { hasForgotten in
+                defer { if first > 0 { hasForgotten = true } }
+                return first > 0 && !hasForgotten
+            }
+            if forgets { return peer.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n") }
         case .closes: return false
         case .endless:
             _ = peer.send("HTTP/1.1 206 OK\r\n\(fields)\r\n")

@@ -15,7 +15,7 @@ import LectureModel
 /// ```
 ///
 /// The sink gets its first call with the first segment that was opened, so a store that fails before that costs nothing
-/// but time.
+/// but time. After that only the same file may follow: from the store under a new offer of it, or from its server.
 ///
 /// `@unchecked Sendable`: what only steps touch is touched by one step after the other, since each begins where the
 /// exchange of the one before has ended; the rest is inside a lock.
@@ -43,6 +43,8 @@ final class PeerTransfer: PeerReceiver, @unchecked Sendable {
     private var end: UInt64 = 0
     private var delivered: Int64 = 0
     private var hasAskedAgain = false
+    /// The offer that is read, or was read last.
+    private var latest: OpenOffer?
 
     private var stores: PeerStores { transport.stores }
 
@@ -72,8 +74,13 @@ final class PeerTransfer: PeerReceiver, @unchecked Sendable {
 
     // MARK: Steps
 
-    /// Asks the next store; without one the file's server has the request.
+    /// The offer that the sink has bytes of; nil before it has any.
+    private var delivering: OpenOffer? { delivered > 0 ? latest : nil }
+
+    /// Asks the next store; without one the file's server has the request. Once the sink has bytes, its server is asked
+    /// for the rest.
     private func next() {
+        if let delivering { return fetchRest(of: delivering) }
         while let peer = untried.popFirst() {
             guard peer.mayHave(subject.key) else { continue }
             return if let open = peer.offer(of: subject.key) { consider(open, peer) } else { ask(peer) }
@@ -128,6 +135,7 @@ final class PeerTransfer: PeerReceiver, @unchecked Sendable {
 
     /// Decides whether an offer is what is wanted.
     private func consider(_ open: OpenOffer, _ peer: Peer) {
+        if let delivering { return resume(delivering, with: open, peer) }
         let judgement = PeerJudgement(
             open.offer, isTrusted: open.isTrusted, for: subject, range: request.range, condition: request.ifRange)
         switch judgement.ruling(origin) {
@@ -143,8 +151,24 @@ final class PeerTransfer: PeerReceiver, @unchecked Sendable {
             head = ResponseHead(
                 status: request.range == nil ? 200 : 206, fields: fields, receivedAt: transport.roads.clock.now())
             tag = fields["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
+            latest = open
             fetch(open, peer)
         }
+    }
+
+    /// Continues under a new offer, if it is one of the same file.
+    ///
+    /// - Parameters:
+    ///   - delivering: the offer that the sink has bytes of.
+    ///   - open: the new one.
+    ///   - peer: whose offers they are.
+    private func resume(_ delivering: OpenOffer, with open: OpenOffer, _ peer: Peer) {
+        guard open.offer.sha256 == delivering.offer.sha256, open.offer.count == delivering.offer.count else {
+            peer.lacks(subject.key)
+            return fetchRest(of: delivering)
+        }
+        latest = open
+        fetch(open, peer)
     }
 
     /// Asks the file's server what it has: one byte of it.
@@ -189,7 +213,7 @@ final class PeerTransfer: PeerReceiver, @unchecked Sendable {
             peer.failed("it forgets what it has offered", subject.key, isOver: false)
         case .wrong(let cause), .broken(let cause): peer.failed(cause, subject.key, isOver: false)
         }
-        if delivered == 0 { next() } else { fetchRest(of: open) }
+        next()
     }
 
     /// Fetches what is missing from the file's server, in the same answer: that a store has failed is no failed attempt
