@@ -12,6 +12,14 @@ protocol ByteSource: AnyObject {
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when they do
     ///   not exist.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError)
+
+    /// Reads bytes that must exist to where they are wanted: large ones without another copy.
+    ///
+    /// - Parameters:
+    ///   - buffer: where they go, all of it.
+    ///   - offset: where in the resource.
+    /// - Throws: as ``read(_:at:_:)``.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LectureError)
 }
 
 /// An open file that is read through one buffer. Used by one thread at a time.
@@ -59,10 +67,21 @@ protocol ByteSource: AnyObject {
         } catch {
             throw FileIntent.read.error(error, subject)
         }
-        guard got == count else {
-            throw LectureError(.damaged, detail: subject, cause: "it ends at byte \(offset + UInt64(got))")
-        }
+        try require(got, of: count, at: offset)
         unsafe body(UnsafeRawBufferPointer(target))
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LectureError) {
+        let got: Int
+        do { got = try unsafe descriptor.read(buffer, at: offset) } catch {
+            throw FileIntent.read.error(error, subject)
+        }
+        try require(got, of: buffer.count, at: offset)
+    }
+
+    private func require(_ got: Int, of count: Int, at offset: UInt64) throws(LectureError) {
+        guard got < count else { return }
+        throw LectureError(.damaged, detail: subject, cause: "it ends at byte \(offset + UInt64(got))")
     }
 
     /// Reads past the page cache, by one call.

@@ -18,10 +18,11 @@ import LectureModel
     private let file: ReadableFile
     private let opener: any SegmentOpening
     private let damage: Damage
-    private let text: UnsafeMutableRawBufferPointer
+    /// A segment that was opened for a part of it; allocated by the first one.
+    private var text: UnsafeMutableRawBufferPointer?
     private var opened: Int?
 
-    /// Allocates the buffer for a segment.
+    /// Creates a reader.
     ///
     /// - Parameters:
     ///   - file: the ciphertext.
@@ -35,10 +36,16 @@ import LectureModel
         self.layout = layout
         self.last = last
         self.damage = damage
-        unsafe text = .allocate(byteCount: SealedFormat.segmentBytes, alignment: 4096)
     }
 
-    deinit { unsafe text.deallocate() }
+    deinit { unsafe text?.deallocate() }
+
+    /// The buffer for a segment.
+    private var buffer: UnsafeMutableRawBufferPointer {
+        let buffer = unsafe text ?? .allocate(byteCount: SealedFormat.segmentBytes, alignment: 4096)
+        unsafe text = buffer
+        return unsafe buffer
+    }
 
     /// Reads the header of a file and makes its opener.
     ///
@@ -67,17 +74,43 @@ import LectureModel
     }
 
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
-        guard let start = Int(exactly: offset), start <= layout.plaintextLength - count else {
-            throw LectureError(.damaged, cause: "it ends before byte \(offset)")
+        let wanted = try place(count, at: offset)
+        for segment in layout.segments(covering: wanted) {
+            let piece = layout.plaintextRange(ofSegment: segment).clamped(to: wanted)
+            unsafe body(try part(piece, ofSegment: segment))
         }
-        let wanted = start..<(start + count)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(LectureError) {
+        let wanted = try place(buffer.count, at: offset)
         for segment in layout.segments(covering: wanted) {
             let place = layout.plaintextRange(ofSegment: segment)
             let piece = place.clamped(to: wanted)
-            if opened != segment { try openOrBlank(segment) }
-            let part = unsafe text[(piece.lowerBound - place.lowerBound)..<(piece.upperBound - place.lowerBound)]
-            unsafe body(UnsafeRawBufferPointer(rebasing: part))
+            let end = piece.upperBound - wanted.lowerBound
+            let target = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: buffer[(piece.lowerBound - wanted.lowerBound)..<end])
+            if piece == place, damage == .isRefused {
+                try unsafe open(segment, into: target)
+            } else {
+                try unsafe target.copyMemory(from: part(piece, ofSegment: segment))
+            }
         }
+    }
+
+    /// Where bytes are that must exist.
+    private func place(_ count: Int, at offset: UInt64) throws(LectureError) -> Range<Int> {
+        guard let start = Int(exactly: offset), start <= layout.plaintextLength - count else {
+            throw LectureError(.damaged, cause: "it ends before byte \(offset)")
+        }
+        return start..<(start + count)
+    }
+
+    /// A part of a segment, which is opened for it once.
+    private func part(_ piece: Range<Int>, ofSegment segment: Int) throws(LectureError) -> UnsafeRawBufferPointer {
+        if opened != segment { try openOrBlank(segment) }
+        let start = layout.plaintextRange(ofSegment: segment).lowerBound
+        let part = unsafe buffer[(piece.lowerBound - start)..<(piece.upperBound - start)]
+        return unsafe UnsafeRawBufferPointer(rebasing: part)
     }
 
     private func openOrBlank(_ segment: Int) throws(LectureError) {
@@ -85,7 +118,7 @@ import LectureModel
             try unsafe open(segment)
         } catch {
             guard error.code == .damaged, damage == .readsAsZeros else { throw error }
-            unsafe text.initializeMemory(as: UInt8.self, repeating: 0)
+            unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0)
         }
     }
 
@@ -98,11 +131,24 @@ import LectureModel
     ///   ``LectureError/Code/readFile``.
     func open(_ segment: Int, _ body: (UnsafeRawBufferPointer) -> Void = { _ in }) throws(LectureError) {
         opened = nil
+        let count = max(0, layout.ciphertextRange(ofSegment: segment).count - SealedFormat.tagBytes)
+        let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+        try unsafe open(segment, into: plain)
+        opened = segment
+        unsafe body(UnsafeRawBufferPointer(plain))
+    }
+
+    /// Opens a segment to where its plaintext is wanted, regardless of ``Damage``.
+    ///
+    /// - Parameters:
+    ///   - segment: its index.
+    ///   - plain: as long as its plaintext.
+    /// - Throws: as ``open(_:_:)``; then what is in `plain` must not be used.
+    private func open(_ segment: Int, into plain: UnsafeMutableRawBufferPointer) throws(LectureError) {
         let place = layout.ciphertextRange(ofSegment: segment)
         guard place.count >= SealedFormat.tagBytes else {
             throw LectureError(.damaged, detail: "segment \(segment)", cause: "it is past the end")
         }
-        let plain = unsafe UnsafeMutableRawBufferPointer(rebasing: text[..<(place.count - SealedFormat.tagBytes)])
         var failure: LectureError?
         try unsafe file.read(place.count, at: UInt64(place.lowerBound)) { sealed in
             do throws(LectureError) {
@@ -112,7 +158,5 @@ import LectureModel
             }
         }
         if let failure { throw failure }
-        opened = segment
-        unsafe body(UnsafeRawBufferPointer(plain))
     }
 }

@@ -34,7 +34,7 @@ extension StoreDirectory {
             source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
         var damaged: [Int] = []
         for chunk in proofs.sorted(by: { $0.index < $1.index }) {
-            switch try unsafe check.inspect(at: chunk, pace) {
+            switch try check.inspect(at: chunk, pace) {
             case .intact: continue
             case .damaged: damaged.append(chunk.index)
             case .stopped: return damaged
@@ -100,10 +100,7 @@ extension StoreDirectory {
         guard let source = try source(file, text, total: total, cipher) else { return nil }
         let check = ChunkCheck(
             source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
-        var bytes: [UInt8] = []
-        let outcome = try unsafe check.inspect(
-            at: proof, { _ in true }, keeping: { unsafe bytes.append(contentsOf: $0) })
-        return outcome == .intact ? bytes : nil
+        return try check.bytes(of: proof)
     }
 }
 
@@ -127,9 +124,7 @@ private struct ChunkCheck {
 
     /// Re-reads one chunk. A sector that cannot be read and a file that ends early are damage of the chunk, not a
     /// reason to stop: the others may be intact.
-    func inspect(
-        at chunk: WrittenChunk, _ pace: (Int) -> Bool, keeping keep: (UnsafeRawBufferPointer) -> Void = { _ in }
-    ) throws(LectureError) -> Outcome {
+    func inspect(at chunk: WrittenChunk, _ pace: (Int) -> Bool) throws(LectureError) -> Outcome {
         guard (0..<grid.count(total: total)).contains(chunk.index) else { return .damaged }
         let range = grid.range(of: chunk.index, total: total)
         do {
@@ -137,10 +132,7 @@ private struct ChunkCheck {
             var position = range.lowerBound
             while position < range.upperBound {
                 let length = Int(min(UInt64(ReadableFile.bufferBytes), range.upperBound - position))
-                try unsafe source.read(length, at: position) { bytes in
-                    unsafe proof.update(bytes)
-                    unsafe keep(bytes)
-                }
+                try unsafe source.read(length, at: position) { bytes in unsafe proof.update(bytes) }
                 position += UInt64(length)
                 guard pace(length) else { return .stopped }
             }
@@ -149,5 +141,29 @@ private struct ChunkCheck {
             if error.code == .damaged || error.code == .readFile { return .damaged }
             throw error
         }
+    }
+    /// Reads one chunk to where it stays, without another copy.
+    ///
+    /// - Parameter chunk: its number and its proof.
+    /// - Returns: its bytes; nil when they do not match the proof, or cannot be read.
+    /// - Throws: what is no damage of the chunk.
+    func bytes(of chunk: WrittenChunk) throws(LectureError) -> [UInt8]? {
+        guard (0..<grid.count(total: total)).contains(chunk.index) else { return nil }
+        let range = grid.range(of: chunk.index, total: total)
+        var failure: LectureError?
+        var isIntact = false
+        // Not filled with zeros before: that costs as much as reading from the page cache.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: range.count) { storage, count in
+            do throws(LectureError) {
+                let target = unsafe UnsafeMutableRawBufferPointer(start: storage.baseAddress, count: range.count)
+                try unsafe source.read(into: target, at: range.lowerBound)
+                let proof = try digests.proof(repeating: chunk.proof, resource: resource, chunk: chunk.index)
+                unsafe proof.update(UnsafeRawBufferPointer(target))
+                isIntact = digests.equal(try proof.finish(), chunk.proof)
+                count = isIntact ? range.count : 0
+            } catch { failure = error }
+        }
+        if let failure, failure.code != .damaged, failure.code != .readFile { throw failure }
+        return isIntact ? bytes : nil
     }
 }

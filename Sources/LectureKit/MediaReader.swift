@@ -24,10 +24,11 @@ actor MediaReader: CorePart {
         let wanted = (range ?? 0..<total).clamped(to: 0..<total)
         guard !wanted.isEmpty else { return }
         let grid = resource.grid
-        let rows = try await proofs(resource)
+        let chunks = grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1))
+        let rows = try await proofs(resource, chunks)
         let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         // By position and not by row: a missing row must not leave a gap in the returned bytes.
-        for index in grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1)) {
+        for index in chunks {
             try Task.checkCancellation()
             guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
                 throw LectureError(.damaged, detail: key.text)
@@ -37,14 +38,16 @@ actor MediaReader: CorePart {
             let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
             let bytes = chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
             guard let charge else {
-                try receive(Array(bytes))
+                try receive(bytes.count == chunk.count ? chunk : Array(bytes))
                 continue
             }
             try await charge.pass(bytes, rest: wanted.upperBound - part.lowerBound, receive)
         }
     }
 
-    private func proofs(_ media: ResourceRecord) throws -> [WrittenChunk] { try index.resources.chunks(media.id) }
+    private func proofs(_ media: ResourceRecord, _ chunks: ClosedRange<Int>) throws -> [WrittenChunk] {
+        try index.resources.chunks(media.id, in: chunks)
+    }
 
     private nonisolated func readChunk(
         _ media: ResourceRecord, _ proof: WrittenChunk, _ cipher: (any ContentCipher)?

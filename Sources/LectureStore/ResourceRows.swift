@@ -61,6 +61,20 @@ package struct ResourceRows: ResourceStore {
     /// Committed chunk numbers and proofs, in order.
     package func chunks(_ resource: ResourceID) throws -> [WrittenChunk] { try connection.chunks(of: resource) }
 
+    /// Some of the committed chunks, in order.
+    ///
+    /// - Parameters:
+    ///   - resource: their file.
+    ///   - numbers: the first and the last one that is wanted.
+    /// - Returns: those of them that are committed.
+    /// - Throws: ``LectureError`` of the store.
+    package func chunks(_ resource: ResourceID, in numbers: ClosedRange<Int>) throws -> [WrittenChunk] {
+        try connection.query(
+            "SELECT idx, proof FROM chunk WHERE resource_id = ? AND idx BETWEEN ? AND ? ORDER BY idx", resource,
+            numbers.lowerBound, numbers.upperBound
+        ) { WrittenChunk(index: $0.int(0), proof: $0.blob(1)) }
+    }
+
     /// Marks chunks committed; also raises the lecture's and the resource's counters. Idempotent: a chunk that was
     /// written again gets its new proof and counts once.
     package func markCommitted(

@@ -39,6 +39,36 @@ struct PlayNetTests {
         }
     }
 
+    @Test(arguments: [nil, 3600])
+    func `what is read from border to border of chunks is checked once, and says whether it is charged`(
+        playTime: Int?
+    ) async throws {
+        var policy = CallbackPolicy()
+        policy.expirationPlaytime = playTime
+        let scene = try await Scene(policy)
+        let play = try await scene.manager.licences.beginPlay(scene.key)
+        #expect(play.isCharged == (playTime != nil))
+        let (taken, pieces) = (Guarded(Data()), Guarded(0))
+        var (place, windows) = (Int64(0), 0)
+        while place < play.byteCount {
+            let end = try #require(play.chunkEnd(at: place))
+            // Each byte of a chunk has its end; the first one behind it has another.
+            #expect(end > place && play.chunkEnd(at: end - 1) == end && play.chunkEnd(at: (place + end) / 2) == end)
+            try await play.read(range: place..<end) { bytes in
+                taken.withLock { $0 += bytes }
+                pieces.withLock { $0 += 1 }
+            }
+            (place, windows) = (end, windows + 1)
+        }
+        #expect(place == play.byteCount && windows >= 3)
+        #expect(taken.withLock { $0 } == scene.bytes)
+        // One piece each: a window touches one chunk. What is charged may come in several.
+        if playTime == nil { #expect(pieces.withLock { $0 } == windows) }
+        #expect(play.chunkEnd(at: play.byteCount) == play.byteCount)
+        try await play.end()
+        await scene.end()
+    }
+
     @Test func `a play reads any number of times and counts once`() async throws {
         var policy = CallbackPolicy()
         policy.expirationCount = 2

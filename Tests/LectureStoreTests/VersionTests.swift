@@ -91,6 +91,24 @@ import Testing
         }
     }
 
+    @Test func someOfTheCommittedChunksAreReadInOrder() throws {
+        try StoreFixture.with { store in
+            let (lease, _, resource) = try store.planned("a")
+            try store.index.resources.markCommitted(
+                lease, resource.id, StoreFixture.chunks([0, 3, 4, 9]), bytes: 3_500, now: store.now)
+            let rows = store.index.resources
+            let cases: [(ClosedRange<Int>, [Int])] = [
+                (0...9, [0, 3, 4, 9]), (0...0, [0]), (1...2, []), (3...4, [3, 4]), (4...8, [4]), (9...9, [9]),
+                (10...99, []), (0...Int.max, [0, 3, 4, 9]),
+            ]
+            for (numbers, found) in cases {
+                #expect(try rows.chunks(resource.id, in: numbers).map(\.index) == found, "\(numbers)")
+            }
+            #expect(try rows.chunks(resource.id, in: 0...9) == (try rows.chunks(resource.id)))
+            #expect(try rows.chunks(ResourceID(999), in: 0...9).isEmpty)
+        }
+    }
+
     @Test func theChunkSizeStaysUnderCommittedChunks() throws {
         try StoreFixture.with { store in
             let (lease, _, resource) = try store.planned("a")

@@ -117,6 +117,19 @@ public actor Play {
     /// How reads are charged. What is read to open the media is not played yet.
     func charge(isAll: Bool) -> PlayRead? { isCounted ? counter.map { PlayRead(counter: $0, isAll: isAll) } : nil }
 
+    /// Whether the licence limits play time, so that the bytes that are read are charged.
+    package nonisolated var isCharged: Bool { counter != nil }
+
+    /// Where the chunk ends that has a byte. A chunk is checked as a whole: a read that ends there checks none twice.
+    ///
+    /// - Parameter place: the byte's offset in the media.
+    /// - Returns: the offset behind the chunk; nil for an adaptive lecture.
+    package nonisolated func chunkEnd(at place: Int64) -> Int64? {
+        guard case .file(let file) = media else { return nil }
+        let (grid, total) = (file.resource.grid, file.resource.total)
+        return Int64(clamping: grid.range(of: grid.chunk(at: UInt64(clamping: place)), total: total).upperBound)
+    }
+
     /// Refuses to read after the end.
     func requireGoingOn() throws(LectureError) {
         if isOver { throw LectureError(.closing, detail: key.text) }
