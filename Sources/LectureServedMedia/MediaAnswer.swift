@@ -5,19 +5,18 @@ package import LectureModel
 /// A request that is answered with media: its bytes on their way from the play to the server's thread. What it is
 /// answered with is known at once, or looked up before its first bytes are read: see ``Outcome``.
 ///
-/// They are read in windows, each twice as long as the one before, from 64 KiB to 1 MiB. At most two are in memory: the
-/// one that is sent and the next. Without one the connection is suspended, so that the thread waits for none.
+/// They are read in windows. Those of a kept lecture are its chunks, since a chunk is checked as a whole. Where play
+/// time is charged by the bytes that are read, and for what is still being downloaded, each is twice as long as the one
+/// before, from 64 KiB to 1 MiB. Two at most wait to be sent. Without one the connection is suspended, so that the
+/// thread waits for none.
 package final class MediaAnswer: HTTPBodySource {
     private struct State {
-        /// Bytes that were read and not sent.
-        var windows: [ArraySlice<UInt8>] = []
+        /// Bytes that were read and not sent; none before it is known what it is answered with.
+        var ahead = ReadAhead(0..<0, most: 1)
         /// What it is answered with; nil while that is looked up.
         var outcome: Outcome?
-        /// The first byte that was not requested.
-        var next: Int64 = 0
-        /// The length of the next window.
-        var length: Int64 = 1 << 16
-        var reading: Task<Void, Never>?
+        /// Finds out what it is answered with.
+        var opening: Task<Void, Never>?
         /// Whether its first bytes, or why there are none, were passed to the server.
         var isAnswered = false
         var failure: LectureError?
@@ -33,6 +32,7 @@ package final class MediaAnswer: HTTPBodySource {
         case missing
     }
 
+    private static let shortest: Int64 = 1 << 16
     private static let longest: Int64 = 1 << 20
     private static let mostWindows = 2
 
@@ -87,7 +87,8 @@ package final class MediaAnswer: HTTPBodySource {
         }
         state.withLock { state in
             state.outcome = outcome
-            if case .bytes(_, let range, _) = outcome { state.next = range.lowerBound }
+            guard case .bytes(_, let range, _) = outcome, state.failure == nil else { return }
+            state.ahead = ReadAhead(range, most: Self.mostWindows)
         }
     }
 
@@ -116,7 +117,7 @@ package final class MediaAnswer: HTTPBodySource {
     package func begin() -> Bool {
         state.withLock { state in
             guard state.failure == nil else { return false }
-            state.reading = Task { await open() }
+            state.opening = Task { await open() }
             return true
         }
     }
@@ -149,37 +150,36 @@ package final class MediaAnswer: HTTPBodySource {
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) -> HTTPFill {
         state.withLock { state in
             guard state.failure == nil else { return .failed }
-            guard let window = state.windows.first else {
-                if state.reading == nil { request(&state) }
-                return .wait
-            }
-            let count = min(buffer.count, window.count)
-            unsafe window.prefix(count).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
-            state.windows[0] = window.dropFirst(count)
-            if state.windows[0].isEmpty { state.windows.removeFirst() }
-            if state.reading == nil { request(&state) }
-            return .bytes(count)
+            let filled = unsafe state.ahead.fill(buffer)
+            request(&state)
+            return filled
         }
     }
 
     /// Reads the next window, if there is one and it may be in memory.
     private func request(_ state: inout State) {
-        guard case .bytes(let part, let range, _) = state.outcome else { return }
-        let window = state.next..<min(range.upperBound, state.next + state.length)
-        guard !window.isEmpty, state.windows.count < Self.mostWindows, state.failure == nil else {
-            state.reading = nil
-            return
+        guard case .bytes(let part, let range, _) = state.outcome, state.failure == nil else { return }
+        let media = play.media
+        func border(_ place: Int64) -> Int64 {
+            let chunk = media.chunkEnd(of: part, at: place)
+            if let chunk, !media.isCharged { return chunk }
+            return min(chunk ?? .max, place + min(Self.longest, place - range.lowerBound + Self.shortest))
         }
-        state.next = window.upperBound
-        state.length = min(Self.longest, state.length * 2)
-        state.reading = Task { await read(part, window) }
+        state.ahead.advance(to: border, { window in Task { await read(part, window) } })
     }
 
     private func read(_ part: ServedPart, _ window: Range<Int64>) async {
         let bytes = Guarded<[UInt8]>([])
         do {
             try await play.media.read(part, range: window) { piece in
-                bytes.withLock { bytes in if bytes.isEmpty { bytes = piece } else { bytes += piece } }
+                bytes.withLock { bytes in
+                    if bytes.isEmpty {
+                        bytes = piece
+                    } else {
+                        bytes.reserveCapacity(window.count)
+                        bytes += piece
+                    }
+                }
             }
             let read = bytes.withLock(\.self)
             guard read.count == window.count else { throw LectureError(.damaged, detail: play.media.key.text) }
@@ -194,9 +194,7 @@ package final class MediaAnswer: HTTPBodySource {
 
     private func received(_ bytes: [UInt8]) {
         state.withLock { state in
-            state.reading = nil
-            guard state.failure == nil else { return }
-            state.windows.append(bytes[...])
+            state.ahead.received(bytes[...])
             request(&state)
         }
         answer()
@@ -210,8 +208,8 @@ package final class MediaAnswer: HTTPBodySource {
         let isSending: Bool? = state.withLock { state in
             guard state.failure == nil else { return nil }
             state.failure = error
-            state.windows = []
-            state.reading?.cancel()
+            state.ahead.stop()
+            state.opening?.cancel()
             return state.isAnswered
         }
         switch isSending {
@@ -225,9 +223,9 @@ package final class MediaAnswer: HTTPBodySource {
     /// The server has ended the request.
     package func over() {
         state.withLock { state in
-            state.windows = []
             if state.failure == nil { state.failure = LectureError(.cancelled) }
-            state.reading?.cancel()
+            state.ahead.stop()
+            state.opening?.cancel()
         }
         play.leave(self)
     }

@@ -40,6 +40,28 @@ package enum ServedMedia: Sendable {
         }
     }
 
+    /// Whether play time is charged by the bytes that are read.
+    var isCharged: Bool {
+        switch self {
+        case .play(_, let play), .transport(let play): play.isCharged
+        case .stream: true
+        }
+    }
+
+    /// Where the chunk of a kept lecture ends that has a byte: a read that ends there checks no chunk twice.
+    ///
+    /// - Parameters:
+    ///   - part: what is read.
+    ///   - place: the byte's offset in it.
+    /// - Returns: the offset behind the chunk; nil where there are none, or where they are not known.
+    func chunkEnd(of part: ServedPart, at place: Int64) -> Int64? {
+        guard case .media = part else { return nil }
+        switch self {
+        case .play(_, let play), .transport(let play): return play.chunkEnd(at: place)
+        case .stream: return nil
+        }
+    }
+
     /// The names of an adaptive lecture's playlists, the one to begin with first; empty for one file of media.
     package var playlistNames: [String] {
         switch self {

@@ -7,21 +7,12 @@ import LectureModel
 /// sealed when it is its turn. Two are in memory. Sealing a segment again gives the same bytes, since the version that
 /// was offered never changes.
 final class SealedAnswer: HTTPBodySource {
-    private struct State {
-        var pieces: [ArraySlice<UInt8>] = []
-        /// The first byte of the sealed file that was not read.
-        var next: Int
-        var reading: Task<Void, Never>?
-        var hasFailed = false
-    }
-
     private static let mostPieces = 2
 
     private let open: OfferedFile
-    private let end: Int
     private let manager: LectureManager
     private let exchange: HTTPExchange
-    private let state: Guarded<State>
+    private let ahead: Guarded<ReadAhead>
 
     /// Creates an answer, which reads nothing before it is asked.
     ///
@@ -32,42 +23,31 @@ final class SealedAnswer: HTTPBodySource {
     ///   - exchange: the request.
     init(_ open: OfferedFile, _ range: Range<Int64>, _ manager: LectureManager, _ exchange: HTTPExchange) {
         (self.open, self.manager, self.exchange) = (open, manager, exchange)
-        end = Int(range.upperBound)
-        state = Guarded(State(next: Int(range.lowerBound)))
+        ahead = Guarded(ReadAhead(range, most: Self.mostPieces))
     }
 
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> HTTPFill {
-        state.withLock { state in
-            guard !state.hasFailed else { return .failed }
-            guard let piece = state.pieces.first else {
-                if state.reading == nil { request(&state) }
-                return state.next >= end && state.reading == nil ? .end : .wait
-            }
-            let count = min(buffer.count, piece.count)
-            unsafe piece.prefix(count).withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
-            state.pieces[0] = piece.dropFirst(count)
-            if state.pieces[0].isEmpty { state.pieces.removeFirst() }
-            if state.reading == nil { request(&state) }
-            return .bytes(count)
+        ahead.withLock { ahead in
+            let filled = unsafe ahead.fill(buffer)
+            request(&ahead)
+            return filled
         }
     }
 
-    func over() {
-        state.withLock { state in
-            state.hasFailed = true
-            state.pieces = []
-            state.reading?.cancel()
-        }
-    }
+    func over() { ahead.withLock { $0.stop() } }
 
     /// Reads the next segment, if there is one and it may be in memory.
-    private func request(_ state: inout State) {
-        guard state.next < end, state.pieces.count < Self.mostPieces, !state.hasFailed else { return }
-        let segment = state.next / SealedFormat.segmentBytes
-        let place = PeerWindow.place(of: segment, open.layout)
-        let wanted = state.next..<min(end, place.upperBound)
-        state.next = wanted.upperBound
-        state.reading = Task { await read(segment, place, wanted) }
+    private func request(_ ahead: inout ReadAhead) {
+        let layout = open.layout
+        func place(_ offset: Int64) -> (segment: Int, range: Range<Int>) {
+            let segment = Int(offset) / SealedFormat.segmentBytes
+            return (segment, PeerWindow.place(of: segment, layout))
+        }
+        func begin(_ wanted: Range<Int64>) -> Task<Void, Never> {
+            let (segment, place) = place(wanted.lowerBound)
+            return Task { await read(segment, place, Int(wanted.lowerBound)..<Int(wanted.upperBound)) }
+        }
+        ahead.advance(to: { Int64(place($0).range.upperBound) }, begin)
     }
 
     private func read(_ segment: Int, _ place: Range<Int>, _ wanted: Range<Int>) async {
@@ -83,10 +63,7 @@ final class SealedAnswer: HTTPBodySource {
             received(sealed[(wanted.lowerBound - place.lowerBound)..<(wanted.upperBound - place.lowerBound)])
         } catch {
             // The client finds out that bytes are missing, and fetches them elsewhere.
-            state.withLock { state in
-                state.hasFailed = true
-                state.reading = nil
-            }
+            ahead.withLock { $0.stop() }
             exchange.disconnect()
         }
     }
@@ -111,11 +88,9 @@ final class SealedAnswer: HTTPBodySource {
     }
 
     private func received(_ bytes: ArraySlice<UInt8>) {
-        state.withLock { state in
-            state.reading = nil
-            guard !state.hasFailed else { return }
-            state.pieces.append(bytes)
-            request(&state)
+        ahead.withLock { ahead in
+            ahead.received(bytes)
+            request(&ahead)
         }
         exchange.resume()
     }
