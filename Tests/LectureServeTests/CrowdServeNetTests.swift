@@ -129,11 +129,11 @@ struct CrowdServeNetTests {
 
     // MARK: Event streams
 
-    private static func page(_ served: ServedStore) throws -> RawPeer {
+    private static func page(_ served: ServedStore, _ path: String = "/live") throws -> RawPeer {
         let peer = try #require(RawPeer(port: served.port))
         peer.send(
             """
-            GET /live HTTP/1.1\r\nHost: 127.0.0.1:\(served.port)\r\nAuthorization: Bearer \(served.token)\r\n\r\n
+            GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(served.port)\r\nAuthorization: Bearer \(served.token)\r\n\r\n
             """)
         return peer
     }
@@ -173,6 +173,33 @@ struct CrowdServeNetTests {
             let page = try Self.page(served)
             answer = page.read(until: "\r\n\r\n")
             page.end()
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+        await served.stop()
+    }
+
+    @Test func `more programs than get the events have a problem, and a place when one is free`() async throws {
+        let served = try await ServedStore(try BadDay())
+        let programs = try (0..<400).map { _ in try Self.page(served, "/api/v1/events") }
+        for program in programs { #expect(program.read(until: "\nid: ").hasPrefix("HTTP/1.1 200 ")) }
+        let refused = try await served.ask("/api/v1/events", "--max-time", "10")
+        #expect(refused.status == 503 && refused.name == "many_events" && refused.field("retry-after") == "10")
+        #expect(refused.field("content-type") == "application/problem+json")
+        #expect(try await served.ask("/api/v1/status").status == 200, "everything else is answered")
+        // Pages have places of their own.
+        let page = try Self.page(served)
+        #expect(page.read(until: "event: hello").hasPrefix("HTTP/1.1 200 "))
+        programs[7].end()
+        for name in ["one", "two", "three"] {
+            let adding = try served.me.start("precache", "--quiet", "http://127.0.0.1:9/\(name).mp4")
+            #expect(programs[0].read(until: "event: status").contains("event: status"))
+            _ = await adding.terminate()
+        }
+        var answer = ""
+        for _ in 0..<500 where !answer.hasPrefix("HTTP/1.1 200 ") {
+            let program = try Self.page(served, "/api/v1/events")
+            answer = program.read(until: "\r\n\r\n")
+            program.end()
         }
         #expect(answer.hasPrefix("HTTP/1.1 200 "))
         await served.stop()

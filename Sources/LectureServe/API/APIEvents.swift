@@ -11,6 +11,8 @@ import LectureRecords
 final class APIEvents: StoreWatcher {
     /// How many events are kept.
     static let most = 1000
+    /// How many programs get the events. Each has a connection of its own, of which other clients need some, too.
+    static let mostClients = 400
     /// How many bytes of events are kept: fewer than wait for a client, so that all of them can be sent at once.
     static let mostBytes = 128 << 10
 
@@ -107,6 +109,8 @@ final class APIEvents: StoreWatcher {
     private struct State {
         var feed: Feed
         var clients: [Int: Client] = [:]
+        /// Those that are about to be among the clients.
+        var opening = 0
         var next = 0
     }
 
@@ -128,18 +132,26 @@ final class APIEvents: StoreWatcher {
     /// Answers a request with the stream.
     ///
     /// - Parameter call: the request.
-    /// - Returns: an answer without a stream for HEAD; else nil.
+    /// - Returns: an answer without a stream for HEAD, and where there are too many streams; else nil.
     func answer(_ call: APICall) -> HTTPAnswer? {
         if let answer = HTTPEventStream.headOnly(call.exchange) { return answer }
-        watch.start()
-        let id = state.withLock { state in
+        let number = state.withLock { state -> Int? in
+            guard state.clients.count + state.opening < Self.mostClients else { return nil }
             state.next += 1
+            state.opening += 1
             return state.next
         }
+        guard let id = number else {
+            var problem = APIProblem(.manyEvents)
+            problem.patience = 10
+            return problem.answer()
+        }
+        watch.start()
         let stream = HTTPEventStream(ended: { [weak self] in self?.state.withLock { $0.clients[id] = nil } })
         let first = state.withLock { state in
             let place = state.feed.place(call.request.head.value("last-event-id"))
             state.clients[id] = Client(stream: stream, place: place, seconds: call.integer("seconds"))
+            state.opening -= 1
             return "retry: 1000\nid: \(state.feed.id(place ?? state.feed.last))\n\n"
         }
         // Before anything else: it is on its way only after this.

@@ -14,6 +14,8 @@ struct APIProblem: Sendable, Hashable {
     var remedy = ""
     /// The frozen number; nil for what the server refuses before it asks the store.
     var code: Int?
+    /// When what may be tried again (503) is to be tried again, in seconds.
+    var patience = 1
 
     /// Creates a value.
     init(_ status: Int, _ name: String, _ sentence: String) {
@@ -54,7 +56,7 @@ struct APIProblem: Sendable, Hashable {
             json.member("message", remedy.isEmpty ? sentence : "\(sentence) \(remedy)")
             json.member("remedy", remedy.isEmpty ? nil : remedy)
         }
-        let again = status == 503 ? [("Retry-After", "1")] : []
+        let again = status == 503 ? [("Retry-After", "\(patience)")] : []
         return HTTPAnswer(status, [("Content-Type", Self.type)] + again + fields, body: .bytes(json.bytes))
     }
 

@@ -23,6 +23,8 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
     case wrongTokens = "wrong_tokens"
     /// As many pages get the changes as may be.
     case manyPages = "many_pages"
+    /// As many programs get the events as may be.
+    case manyEvents = "many_events"
 
     /// The HTTP status of the answer.
     package var status: Int {
@@ -34,7 +36,7 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .method: 405
         case .notSignedIn: 401
         case .wrongTokens: 429
-        case .manyPages: 503
+        case .manyPages, .manyEvents: 503
         }
     }
 
@@ -50,6 +52,7 @@ package enum SiteRefusal: String, Error, Sendable, Hashable, CaseIterable {
         case .notPermitted: "Your role does not permit this."
         case .formToken: "The form is too old, or does not come from this site. Load the page again."
         case .manyPages: "Too many pages are open. This one is not kept up to date by itself."
+        case .manyEvents: "Too many programs get the events of this server. Try again later."
         case .wrongTokens: "Your address has sent many wrong tokens. Wait, and use another one."
         }
     }
