@@ -47,6 +47,25 @@ struct PageInBrowserNetTests {
         await rig.end()
     }
 
+    @Test func `a phone shows only the days on which licences end, and a wide window all`() async throws {
+        let rig = try await PageRig()
+        let server = try await rig.serve()
+        let browser = try await Browser.start()
+        try await browser.signIn(server.url)
+        try await browser.open("\(server.url)/licences")
+        let rows = "[...document.querySelectorAll('#calendar tbody tr')]"
+        let visible = "return \(rows).filter(row => row.offsetHeight).length"
+        try await browser.resize(width: 1280, height: 900)
+        #expect(try await browser.script(visible) as? Int == 61)
+        try await browser.resize(width: 320, height: 700)
+        let ends = try await browser.count("#calendar tbody button")
+        #expect(ends > 0)
+        #expect(try await browser.script(visible) as? Int == ends)
+        await browser.stop()
+        await server.stop()
+        await rig.end()
+    }
+
     private static func picture(_ browser: Browser, _ name: String, _ directory: String?) async throws {
         if let directory { try await browser.screenshot(to: "\(directory)/\(name).png") }
     }

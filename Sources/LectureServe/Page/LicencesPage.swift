@@ -98,7 +98,9 @@ struct LicencesPage: Sendable {
 
     private func row(_ row: (day: CalendarDay, count: Int)) -> [HTML] {
         let title = title(of: row.day)
-        guard row.count > 0 else { return [HTML(title), HTML("–"), HTML("–")] }
+        // On a narrow window the style leaves out such a day.
+        let nothing = HTML("span", ["class": "empty"], HTML("–"))
+        guard row.count > 0 else { return [HTML(title), nothing, nothing] }
         let count =
             row.count == 1
             ? context.html(.oneLicence) : context.html(.licencesCount, context.format.number(row.count))
