@@ -14,12 +14,8 @@ extension CorePart {
     /// - Returns: its derived key, its identity, and whether it is a gateway link.
     /// - Throws: ``LectureError``.
     func source(of request: DownloadRequest) throws -> RequestSource {
-        let identity = try digests.sha256(of: ContentKeys.identityBytes(ofURL: request.url))
-        // The key's hexadecimal part is a prefix of the same digest.
-        let derived = try ContentKeys.derivedKey(fromURL: request.url) { _ in identity }
-        return RequestSource(
-            derivedKey: try ContentKey(derived), identity: identity,
-            isGateway: ContentKeys.isGatewayLink(try URLParts(request.url)))
+        let identity = try ContentKeys.identity(ofURL: request.url) { try digests.sha256(of: $0) }
+        return RequestSource(derivedKey: identity.key, identity: identity.bytes, isGateway: identity.isGateway)
     }
 
     /// Refuses an output path that cannot be used, before anything is downloaded for it.

@@ -23,9 +23,7 @@ extension LectureManager {
     /// The former name of ``Downloads/continueUnfinished()``.
     @available(*, deprecated, renamed: "downloads.continueUnfinished()")
     @discardableResult
-    public func downloadUnfinished() throws(LectureError) -> Int {
-        try LectureError.only { try downloads.assumeIsolated { try $0.continueUnfinished() } }
-    }
+    public func downloadUnfinished() async throws(LectureError) -> Int { try await downloads.continueUnfinished() }
 
     /// The former name of ``Downloads/waitUntilIdle(longestWait:deadline:)``.
     @available(*, deprecated, renamed: "downloads.waitUntilIdle(longestWait:deadline:)")

@@ -190,8 +190,9 @@ final class DownloadService: LoopService, @unchecked Sendable {
         if host.licences?.isBusy == true { return false }
         if isChecking() { return false }
         do {
-            let waiting = try index.owners.waiting(run: run, owner: owner)
-            guard waiting.queued == 0, waiting.leasedElsewhere == 0 else { return false }
+            guard try !index.owners.hasQueued(run: run),
+                try index.owners.leasedElsewhere(run: run, owner: owner) == 0
+            else { return false }
             guard try index.owners.nextDue(run: run) != nil else { return true }
             let now = host.clock.now()
             return try !index.owners.contents(run, state: .stopped, limit: 100_000).contains { content in

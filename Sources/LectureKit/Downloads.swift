@@ -125,7 +125,7 @@ extension LectureManager.Downloads {
             if let list { try transaction.index.courseLists.add(to: list, contents: contents) }
         }
         if let list { named[list, default: []].formUnion(contents) }
-        try reportQueued(results)
+        try reportQueued(results, contents)
         comparer.assumeIsolated { $0.start(due) }
         service.engine.setNeedsStep()
         service.wake()
@@ -133,13 +133,18 @@ extension LectureManager.Downloads {
     }
 
     /// Reports what was added to the queue, after the commit; nothing is read without listeners.
-    private func reportQueued(_ results: [Result<Enqueued, LectureError>]) throws {
+    ///
+    /// - Parameters:
+    ///   - results: of all requests.
+    ///   - contents: the lectures of those that were not refused, in their order.
+    private func reportQueued(_ results: [Result<Enqueued, LectureError>], _ contents: [ContentID]) throws {
         guard hub.hasListeners else { return }
-        for case .success(let entry) in results {
+        let entries = results.lazy.compactMap { try? $0.get() }
+        for (entry, id) in zip(entries, contents) {
             switch entry.outcome {
             case .alreadyQueued, .alreadyComplete, .checking: continue
             case .added, .resumed, .damaged, .outdated:
-                guard let content = try index.contents.item(entry.key)?.content, content.state == .queued else {
+                guard let content = try index.contents.item(id)?.content, content.state == .queued else {
                     continue
                 }
                 if entry.outcome == .outdated { hub.send(.outdated(content)) }
@@ -179,20 +184,48 @@ extension LectureManager.Downloads {
     /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are
     /// missing or damaged are included.
     ///
-    /// - Returns: how many lectures that are.
-    /// - Throws: ``LectureError`` when the store cannot be written.
+    /// The head of the queue is downloaded at once; the others follow in transactions of their own, so that a million
+    /// lectures keep no download waiting.
+    ///
+    /// - Returns: how many lectures that are; fewer when the manager is closed meanwhile.
+    /// - Throws: ``LectureError`` when the store cannot be written. What was continued before is downloaded.
     @discardableResult
-    public func continueUnfinished() throws(LectureError) -> Int {
-        try LectureError.only {
+    public func continueUnfinished() async throws(LectureError) -> Int {
+        let (service, last, head) = try LectureError.only {
             let service = try openService()
             try markFound()
             try markMissing(isQueued: true)
-            let count = try index.transaction { try $0.index.owners.joinUnfinished(service.run) }
-            if count > 0 { service.session.prepareRequests() }
-            service.engine.setNeedsStep()
-            service.wake()
-            return count
+            return try index.transaction { transaction in
+                let owners = transaction.index.owners
+                try owners.retryStopped()
+                return (service, try owners.lastContent(), try owners.joinHead(of: service.run, limit: Self.headOfRun))
+            }
         }
+        var count = head
+        if count > 0 { start(service) }
+        var first = ContentID(0)
+        while first <= last, self.service === service {
+            let ids = first...min(last, ContentID(first.value + Self.groupOfRun))
+            count += try LectureError.only {
+                try index.transaction { try $0.index.owners.joinUnfinished(service.run, ids: ids) }
+            }
+            first = ContentID(ids.upperBound.value + 1)
+            // The engine's next step, and what others request, come between two groups.
+            await Task.yield()
+        }
+        if self.service === service { start(service) }
+        return count
+    }
+
+    /// So many lectures of a run are downloaded before the others are known to be in it.
+    private static var headOfRun: Int { 1000 }
+    /// So many lectures are added to a run in one transaction: a tenth of a second at most.
+    private static var groupOfRun: Int64 { 50_000 }
+
+    private func start(_ service: DownloadService) {
+        service.session.prepareRequests()
+        service.engine.setNeedsStep()
+        service.wake()
     }
 
     /// Waits until everything requested from this manager is complete or has a final reason.

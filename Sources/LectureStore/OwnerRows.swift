@@ -69,22 +69,66 @@ package struct OwnerRows: ClaimStore {
     /// for lack of a network or of space are tried at once, as when requested again, and damaged ones are repaired.
     package func joinUnfinished(_ run: RunID) throws -> Int {
         try connection.atomically {
-            try connection.execute(
-                """
-                UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0,
-                    next_attempt_ms = NULL, wait_set_ms = NULL
-                WHERE desire = \(sql: TargetState.fetch) AND \(Claim.content.isFree)
-                    AND (state = \(sql: ItemState.stopped) AND stop_reason IN (?, ?, ?)
-                        OR state = \(sql: ItemState.failed) AND error_code IN (?, ?))
-                """, StopReason.network, StopReason.space, StopReason.quota, LectureError.Code.damaged.number,
-                LectureError.Code.mediaMissing.number)
-            return try connection.execute(
-                """
-                INSERT OR IGNORE INTO run_item(run_id, content_id)
-                SELECT ?, id FROM content
-                WHERE state NOT IN \(sql: [ItemState.completed, .removing]) AND desire = \(sql: TargetState.fetch)
-                """, run)
+            try retryStopped()
+            return try joinUnfinished(run, ids: ContentID(0)...(try lastContent()))
         }
+    }
+
+    /// Queues what was stopped for lack of a network or of space, and what was found damaged, as when it is requested
+    /// again.
+    ///
+    /// - Throws: ``LectureError``.
+    package func retryStopped() throws {
+        try connection.execute(
+            """
+            UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0,
+                next_attempt_ms = NULL, wait_set_ms = NULL
+            WHERE desire = \(sql: TargetState.fetch) AND \(Claim.content.isFree)
+                AND (state = \(sql: ItemState.stopped) AND stop_reason IN (?, ?, ?)
+                    OR state = \(sql: ItemState.failed) AND error_code IN (?, ?))
+            """, StopReason.network, StopReason.space, StopReason.quota, LectureError.Code.damaged.number,
+            LectureError.Code.mediaMissing.number)
+    }
+
+    /// Adds the lectures at the head of the queue to a run: what it downloads first.
+    ///
+    /// - Parameters:
+    ///   - run: the run.
+    ///   - limit: at most this many.
+    /// - Returns: how many were added.
+    /// - Throws: ``LectureError``.
+    package func joinHead(of run: RunID, limit: Int) throws -> Int {
+        try connection.execute(
+            """
+            INSERT OR IGNORE INTO run_item(run_id, content_id)
+            SELECT ?1, id FROM content INDEXED BY content_state_priority
+            WHERE state = \(sql: ItemState.queued) AND desire = \(sql: TargetState.fetch)
+            ORDER BY priority DESC, position, id LIMIT ?2
+            """, run, limit)
+    }
+
+    /// Adds those of some lectures to a run that are not complete, not cancelled and not paused.
+    ///
+    /// - Parameters:
+    ///   - run: the run.
+    ///   - ids: the lectures.
+    /// - Returns: how many were added; those that had been in the run are not counted.
+    /// - Throws: ``LectureError``.
+    package func joinUnfinished(_ run: RunID, ids: ClosedRange<ContentID>) throws -> Int {
+        try connection.execute(
+            """
+            INSERT OR IGNORE INTO run_item(run_id, content_id)
+            SELECT ?1, id FROM content
+            WHERE id BETWEEN ?2 AND ?3 AND state NOT IN \(sql: [ItemState.completed, .removing])
+                AND desire = \(sql: TargetState.fetch)
+            """, run, ids.lowerBound, ids.upperBound)
+    }
+
+    /// The lecture that was added last; 0 when there is none.
+    ///
+    /// - Throws: ``LectureError``.
+    package func lastContent() throws -> ContentID {
+        try connection.first("SELECT coalesce(max(id), 0) FROM content") { $0.id(0) } ?? ContentID(0)
     }
 
     /// Leases up to `limit` lectures of the run that are due now, priority first, then position.
@@ -176,17 +220,21 @@ package struct OwnerRows: ClaimStore {
         return [queued, stopped].compactMap { $0 ?? nil }.min()
     }
 
-    /// How many lectures of the run are queued without a lease, and how many another owner has leased.
-    package func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int) {
-        let queued = try connection.first("SELECT count(*) FROM \(try unleased(.queued, of: run))", run) { $0.int(0) }
-        let leased = try connection.first(
+    /// Whether lectures of the run are queued without a lease. The first one is enough: this is asked at every step
+    /// while nothing can be downloaded, and a million may wait.
+    package func hasQueued(run: RunID) throws -> Bool {
+        try connection.first("SELECT 1 FROM \(try unleased(.queued, of: run)) LIMIT 1", run) { _ in true } ?? false
+    }
+
+    /// How many lectures of the run another owner has leased.
+    package func leasedElsewhere(run: RunID, owner: OwnerID) throws -> Int {
+        try connection.first(
             """
             SELECT count(*) FROM content INDEXED BY content_lease
             WHERE \(Claim.content.isHeld(byOtherThan: "?"))
               AND EXISTS (SELECT 1 FROM run_item WHERE run_id = ? AND content_id = content.id)
             """, owner, run
-        ) { $0.int(0) }
-        return (queued ?? 0, leased ?? 0)
+        ) { $0.int(0) } ?? 0
     }
 
     /// The target states of lectures this owner has leased whose target state is not `fetch`.
@@ -225,18 +273,22 @@ package struct OwnerRows: ClaimStore {
         return changed == 1 ? try connection.item(id: content).map(store.contents.opened) : nil
     }
 
+    /// A run with more lectures than this is not counted to find the shorter side.
+    private static let countedLength = 100_000
+
     /// A FROM and WHERE clause for the run's wanted, unleased items in a state, with the run as its first parameter. It
     /// starts at the shorter side: the run or the state.
     private func unleased(_ state: ItemState, of run: RunID) throws -> String {
         let inState = try connection.first("SELECT contents FROM tally WHERE state = ?", state) { $0.int(0) } ?? 0
+        let counted = min(inState, Self.countedLength)
         let items = try connection.first(
-            "SELECT count(*) FROM (SELECT 1 FROM run_item WHERE run_id = ? LIMIT ?)", run, inState + 1
+            "SELECT count(*) FROM (SELECT 1 FROM run_item WHERE run_id = ? LIMIT ?)", run, counted + 1
         ) { $0.int(0) }
         let isWanted = """
             content.state = \(sql: state) AND content.desire = \(sql: TargetState.fetch) \
             AND \(Claim.content.isFree)
             """
-        if (items ?? 0) <= inState {
+        if (items ?? 0) <= counted {
             return """
                 run_item CROSS JOIN content ON content.id = run_item.content_id
                 WHERE run_item.run_id = ?1 AND \(isWanted)

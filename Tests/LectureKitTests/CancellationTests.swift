@@ -64,6 +64,27 @@ struct CancellationNetTests {
         await again.close()
     }
 
+    @Test func `more lectures than the head of the queue are all continued, and counted once`() async throws {
+        let (site, server) = (try Site(), try HoldingServer(sending: nil))
+        let manager = try Self.manager(site)
+        let requests = try (0..<1200).map { number in
+            var request = DownloadRequest(url: server.url)
+            request.key = try ContentKey("n\(number)")
+            return request
+        }
+        #expect(try await manager.downloads.enqueue(requests).count == 1200)
+        try await manager.downloads.pause(try ContentKey("n1199"))
+        await manager.close()
+        let again = try Self.manager(site)
+        #expect(try await again.downloads.continueUnfinished() == 1199)
+        #expect(try await again.summary().counts.values.reduce(0, +) == 1199)
+        #expect(try await again.downloads.continueUnfinished() == 0)
+        await server.untilHeld()
+        await again.close()
+        // A closed manager has nothing to add to its run.
+        await #expect(throws: LectureError.self) { try await again.downloads.continueUnfinished() }
+    }
+
     // MARK: Requests of one caller
 
     @Test(arguments: ["load", "document", "plan", "streams.open"])

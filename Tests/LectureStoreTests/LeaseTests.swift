@@ -37,9 +37,10 @@ import Testing
             }
             let run = try store.index.owners.beginRun(owner: store.owner, command: "small", now: store.now)
             for name in ["x", "y"] { try store.index.owners.join(run, content: try store.add(name)) }
-            #expect(try store.index.owners.waiting(run: run, owner: store.owner).queued == 2)
+            #expect(try store.index.owners.hasQueued(run: run))
             let claimed = try store.index.owners.claim(run: run, owner: store.owner, limit: 5, now: store.now)
             #expect(claimed.map(\.content.key.text) == ["x", "y"])
+            #expect(try !store.index.owners.hasQueued(run: run))
         }
     }
 
@@ -71,10 +72,9 @@ import Testing
             #expect(try store.queries().leaseOwner(try ContentKey("a")) == store.owner)
             let owner = try #require(try store.queries().owners().first { $0.id == store.owner })
             #expect(owner.pid == 4711 && owner.leases == 1)
-            let waiting = try store.index.owners.waiting(run: store.run, owner: other.owner)
-            #expect(waiting.queued == 0)
-            #expect(waiting.leasedElsewhere == 1)
-            #expect(try store.index.owners.waiting(run: store.run, owner: store.owner).leasedElsewhere == 0)
+            #expect(try !store.index.owners.hasQueued(run: store.run))
+            #expect(try store.index.owners.leasedElsewhere(run: store.run, owner: other.owner) == 1)
+            #expect(try store.index.owners.leasedElsewhere(run: store.run, owner: store.owner) == 0)
             try store.index.owners.release(lease)
             #expect(try store.queries().leaseOwner(try ContentKey("a")) == nil)
             let next = try #require(
@@ -264,6 +264,24 @@ import Testing
             let run = try store.index.owners.beginRun(owner: store.owner, command: "resume", now: store.now)
             #expect(try store.index.owners.joinUnfinished(run) == 1)
             #expect(try store.index.owners.contents(run, state: .queued, limit: 9).map(\.key.text) == ["queued"])
+        }
+    }
+
+    @Test func aRunBeginsAtTheHeadOfTheQueue() throws {
+        try StoreFixture.with { store in
+            for name in ["a", "b", "c", "d", "paused"] { try store.add(name) }
+            _ = try store.index.targets.setTargetState(try ContentKey("paused"), .pause, now: store.now)
+            #expect(try store.index.targets.setPriority(try ContentKey("c"), 7))
+            let owners = store.index.owners
+            let run = try owners.beginRun(owner: store.owner, command: "resume", now: store.now)
+            #expect(try owners.joinHead(of: run, limit: 2) == 2)
+            #expect(try owners.contents(run, state: .queued, limit: 9).map(\.key.text) == ["c", "a"])
+            // The others follow in groups; what is in the run already is not counted again.
+            let last = try owners.lastContent()
+            #expect(try owners.joinUnfinished(run, ids: ContentID(0)...ContentID(last.value - 2)) == 1)
+            #expect(try owners.joinUnfinished(run, ids: ContentID(last.value - 1)...last) == 1)
+            #expect(try owners.contents(run, state: .queued, limit: 9).map(\.key.text) == ["c", "a", "b", "d"])
+            #expect(try owners.joinHead(of: run, limit: 9) == 0)
         }
     }
 

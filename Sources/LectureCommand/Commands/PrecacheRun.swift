@@ -25,7 +25,7 @@ struct PrecacheRun {
     private let loop: EventLoop<Message>
     private var renderer: ProgressRenderer
     private var tracker = ProgressTracker()
-    private var lastCount: BootInstant?
+    private var pace = CountPace()
     private var result: PrecacheResult
     private var isClosing = false
     /// Whether it will be done in time; nil where no time was named.
@@ -261,9 +261,9 @@ struct PrecacheRun {
 
     private mutating func count(atLeastEvery interval: Duration) async throws {
         let now = context.clock.boot()
-        if !(isClosing && interval > .zero), lastCount.map({ now - $0 >= interval }) ?? true {
-            lastCount = now
+        if !(isClosing && interval > .zero), pace.isDue(every: interval, at: now) {
             result.summary = try await manager.summary()
+            pace.counted(from: now, to: context.clock.boot())
             tracker.update(result.summary, refused: result.refused)
             try await watch()
         }

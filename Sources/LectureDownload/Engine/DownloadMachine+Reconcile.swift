@@ -95,7 +95,7 @@ extension DownloadMachine {
         guard shared.settings.hearsOthers, !step.isStopping, let last = paces.lastWork,
             step.boot - last >= Paces.untilAsleep
         else { return false }
-        return try step.store.index.owners.waiting(run: run, owner: owner).leasedElsewhere == 0
+        return try step.store.index.owners.leasedElsewhere(run: run, owner: owner) == 0
             && step.store.index.contents.contentsToRemove(limit: 1).isEmpty
     }
 

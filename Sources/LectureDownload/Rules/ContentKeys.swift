@@ -17,8 +17,12 @@ package enum ContentKeys {
     /// - Returns: the key: the last part of the path for people, eight bytes of the digest for identity.
     /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`.
     package static func derivedKey(fromURL url: String, digest: ([UInt8]) -> [UInt8]) throws(LectureError) -> String {
-        let hash = Hexadecimal.text(digest(try identityBytes(ofURL: url)).prefix(8))
-        return "\(slug(try URLParts(url).lastPathPart))-\(hash)"
+        let parts = try URLParts(url)
+        return derivedKey(of: parts, digest(try identityBytes(of: parts, isGateway: isGatewayLink(parts))))
+    }
+
+    private static func derivedKey(of parts: URLParts, _ digest: [UInt8]) -> String {
+        "\(slug(parts.lastPathPart))-\(Hexadecimal.text(digest.prefix(8)))"
     }
 
     /// What identifies the lecture of a URL.
@@ -39,9 +43,11 @@ package enum ContentKeys {
     /// - Returns: its derived key, its identity and its kind.
     /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`, and the errors of `digest`.
     package static func identity(ofURL url: String, digest: ([UInt8]) throws -> [UInt8]) throws -> Identity {
-        let bytes = try digest(identityBytes(ofURL: url))
-        let key = try ContentKey(derivedKey(fromURL: url) { _ in bytes })
-        return Identity(key: key, bytes: bytes, isGateway: isGatewayLink(try URLParts(url)))
+        let parts = try URLParts(url)
+        let isGateway = isGatewayLink(parts)
+        let bytes = try digest(identityBytes(of: parts, isGateway: isGateway))
+        // The key's hexadecimal part is a prefix of the same digest.
+        return Identity(key: try ContentKey(derivedKey(of: parts, bytes)), bytes: bytes, isGateway: isGateway)
     }
 
     /// What a URL's identity is made of: normalised origin, path, and for gateway links the query.
@@ -51,9 +57,13 @@ package enum ContentKeys {
     /// - Throws: `LectureError(.urlScheme)` or `LectureError(.urlInvalid)`.
     package static func identityBytes(ofURL url: String) throws(LectureError) -> [UInt8] {
         let parts = try URLParts(url)
+        return try identityBytes(of: parts, isGateway: isGatewayLink(parts))
+    }
+
+    private static func identityBytes(of parts: URLParts, isGateway: Bool) throws(LectureError) -> [UInt8] {
         let origin = try Origin(parts)
         var text = origin.text + (parts.path.isEmpty ? "/" : parts.path)
-        if isGatewayLink(parts), let query = parts.query { text += "?\(query)" }
+        if isGateway, let query = parts.query { text += "?\(query)" }
         return Array(text.utf8)
     }
 
@@ -64,8 +74,7 @@ package enum ContentKeys {
     package static func isGatewayLink(_ parts: URLParts) -> Bool {
         let last = parts.lastPathPart
         if last == "s" || last == "si" { return true }
-        let components = parts.path.split(separator: "/", omittingEmptySubsequences: false)
-        return components.count >= 3 && components[components.count - 2] == "i" && !last.isEmpty
+        return !last.isEmpty && parts.path.utf8.dropLast(last.utf8.count).suffix(3).elementsEqual("/i/".utf8)
     }
 
     /// ASCII letters and digits, everything else a single hyphen, none at the ends.

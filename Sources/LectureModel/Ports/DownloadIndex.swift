@@ -65,8 +65,10 @@ package protocol ClaimStore {
     /// When the first of the run's lectures that wait is due; nil when none does. What is queued without a time has
     /// been due since the epoch.
     func nextDue(run: RunID) throws -> Timestamp?
-    /// How many lectures of the run are queued without a lease, and how many another owner has leased.
-    func waiting(run: RunID, owner: OwnerID) throws -> (queued: Int, leasedElsewhere: Int)
+    /// Whether lectures of the run are queued without a lease.
+    func hasQueued(run: RunID) throws -> Bool
+    /// How many lectures of the run another owner has leased.
+    func leasedElsewhere(run: RunID, owner: OwnerID) throws -> Int
     /// Releases all leases of an owner; active items become queued.
     func requeueLeases(of owner: OwnerID, now: Timestamp) throws
     /// The target states of lectures this owner has leased whose target state is not `fetch`.
