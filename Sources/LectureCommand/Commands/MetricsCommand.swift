@@ -11,7 +11,7 @@ enum MetricsCommand {
         if let path = command.text("output") {
             try MetricsFile.write(text(metrics, command), to: path)
         } else if session.wantsJSON {
-            for family in families(metrics) {
+            for family in metrics.families(readBy: ProgramVersion.number) {
                 for sample in family.samples {
                     try context.output.write(machine: JSONLine.metric(family.name, sample))
                 }
@@ -32,10 +32,6 @@ enum MetricsCommand {
             let name = text.prefix { $0 != "=" }
             return MetricFamily.Label(String(name), String(text.dropFirst(name.count + 1)))
         }
-        return OpenMetrics.text(families(metrics), labels: labels)
-    }
-
-    private static func families(_ metrics: StoreMetrics) -> [MetricFamily] {
-        metrics.families(readBy: ProgramVersion.number)
+        return OpenMetrics.text(metrics.families(readBy: ProgramVersion.number), labels: labels)
     }
 }

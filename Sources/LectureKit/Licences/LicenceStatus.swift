@@ -158,13 +158,6 @@ public struct LicencePage: Sendable, Hashable {
 
         /// The first page.
         init() {}
-
-        /// After a licence.
-        ///
-        /// - Parameters:
-        ///   - last: its lecture.
-        ///   - deadline: when it ended or had to be checked.
-        package init(after last: ContentKey, deadline: Timestamp) { (self.last, self.deadline) = (last, deadline) }
     }
 
     /// The licences.
