@@ -141,7 +141,7 @@ import Testing
             }
         }
         // More files than a bundle has.
-        let many = (0..<300_000).map { number in
+        let many = (0..<250_100).map { number in
             LooseFile(name: BundleName.part(lecture: number / 100 + 1, file: number % 100, part: 0).text, bytes: [])
         }
         let error = BundleArchiveTests.refusal(LooseFile.archive(many))

@@ -83,13 +83,7 @@ struct MemoryBundle {
         try OpenSSLDigests(proofKey: [UInt8](repeating: 0, count: 32)).sha256(of: bytes)
     }
 
-    static func sample(_ count: Int, seed: UInt64) -> [UInt8] {
-        var state = seed
-        return (0..<count).map { _ in
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(truncatingIfNeeded: state >> 33)
-        }
-    }
+    static func sample(_ count: Int, seed: UInt64) -> [UInt8] { SampleBytes.make(count, seed: seed) }
 
     /// The whole of a file as a device gets it.
     static func opened(_ bundle: BundleReader, _ lecture: Int, _ file: Int, _ key: BundleKey, from offset: UInt64 = 0)

@@ -17,10 +17,7 @@ struct Shelf {
     /// Puts a film on the site, or replaces it.
     @discardableResult
     func put(_ name: String, seed: UInt64, count: Int = 300_000, modified: Date? = nil) throws -> Data {
-        var generator = SeededGenerator(seed: seed)
-        let word = generator.next()
-        let random = (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64($0 % 57) &+ UInt64($0)) }
-        let bytes = MediaBeginning.replacing(random)
+        let bytes = MediaBeginning.replacing(SampleBytes.make(count, seed: seed))
         let path = try me.home.write(bytes, to: "site/\(name)")
         // The entity tag is made from the date; two versions that are made in one second must differ in it.
         let date = modified ?? Date(timeIntervalSince1970: 1_600_000_000 + Double(seed) * 1000)

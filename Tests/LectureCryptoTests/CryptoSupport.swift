@@ -15,15 +15,7 @@ func hex(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 /// Bytes that look random and are the same in every run.
-func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    return (0..<count).map { _ in
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return UInt8(truncatingIfNeeded: state >> 24)
-    }
-}
+func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] { SampleBytes.make(count, seed: seed) }
 
 /// Eight bytes, big endian.
 func bigEndian(_ number: Int64) -> [UInt8] {

@@ -5,18 +5,8 @@ import LectureModel
 import LectureTestSupport
 import Testing
 
-/// Bytes that look random and are the same in every run. Word by word, since a debug build is slow with single bytes.
-func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    var words = [UInt64](repeating: 0, count: (count + 7) / 8)
-    for index in words.indices {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        words[index] = state
-    }
-    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
-}
+/// Bytes that look random and are the same in every run.
+func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] { SampleBytes.make(count, seed: seed) }
 
 /// A directory that is deleted when the test ends.
 final class Scratch: Sendable {

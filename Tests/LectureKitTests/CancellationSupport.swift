@@ -19,7 +19,7 @@ final class HoldingServer: Sendable {
 
     /// A server that stops after so many bytes of the body; nil stops before the head.
     init(bytes count: Int = 300_000, sending sent: Int?) throws {
-        let bytes = MediaBeginning.replacing((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let bytes = MediaBeginning.replacing(SampleBytes.make(count, seed: 31))
         let (held, holding) = AsyncStream.makeStream(of: Void.self)
         let (left, leaving) = AsyncStream.makeStream(of: Void.self)
         (self.bytes, self.held, self.left) = (bytes, held, left)

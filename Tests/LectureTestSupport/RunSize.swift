@@ -22,6 +22,16 @@ package enum RunSize {
         environment["LECTUREKIT_COUNT"].flatMap { Int($0) } ?? (isSoak ? many : few)
     }
 
+    /// The seeds of a scenario that is repeated.
+    ///
+    /// - Parameters:
+    ///   - few: how many in `Tools/test`.
+    ///   - many: in `Tools/soak`.
+    /// - Returns: from 1.
+    package static func seeds(_ few: Int, soak many: Int) -> ClosedRange<UInt64> {
+        1...UInt64(max(1, count(few, soak: many)))
+    }
+
     /// Prints the figures of a part; `Tools/soak` searches for this prefix.
     ///
     /// - Parameter figures: a line of text.

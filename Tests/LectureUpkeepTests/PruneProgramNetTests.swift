@@ -17,7 +17,7 @@ struct AgedStore {
         nginx = try await NginxOrigin.start(serving: me.home.file("site"))
         var lines: [String] = []
         for (place, key) in keys.enumerated() {
-            let media = MediaBeginning.replacing((0..<bytes).map { UInt8(truncatingIfNeeded: $0 >> 3 &+ place) })
+            let media = MediaBeginning.replacing(SampleBytes.make(bytes, seed: UInt64(place)))
             _ = try me.home.write(media, to: "site/\(key).mp4")
             lines.append(#"{"url": "\#(nginx.http)/\#(key).mp4", "key": "\#(key)", "course": "Maths"}"#)
         }

@@ -13,7 +13,7 @@ struct AdversaryNetTests {
         let ownServer = try await SandboxOrigin.start(["--licensed", "--no-https"])
         var sum = Adversary.Figures()
         let seed = RunSize.seed
-        let stories = RunSize.count(3, soak: 1_000)
+        let stories = RunSize.count(2, soak: 1_000)
         for story in 0..<stories {
             try await LicenceScene.play { me in
                 var adversary = Adversary(me, issuer, ownServer, seed: seed &+ UInt64(story))
@@ -32,7 +32,7 @@ struct AdversaryNetTests {
     }
 
     @Test func `an honest user with bad luck loses no right`() async throws {
-        let stories = RunSize.count(4, soak: 1_000)
+        let stories = RunSize.count(3, soak: 1_000)
         var advised = 0
         let seed = RunSize.seed
         for story in 0..<stories {

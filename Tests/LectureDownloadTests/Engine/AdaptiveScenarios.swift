@@ -447,7 +447,7 @@ struct AdaptiveScenarios {
 
     // MARK: Kills
 
-    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(arguments: RunSize.seeds(3, soak: 200))
     func `twenty kills cost what was in flight`(seed: UInt64) throws {
         let course = try Course(segments: 60, bytes: 200_000, seed: seed)
         course.script { _, _, answer in

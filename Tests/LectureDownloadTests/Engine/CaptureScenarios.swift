@@ -241,7 +241,7 @@ struct CaptureScenarios {
         #expect(Set(urls).count == 2, "\(urls)")
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(arguments: RunSize.seeds(3, soak: 200))
     func `kills cost what was in flight`(seed: UInt64) throws {
         let live = try Broadcast(seed: seed, window: 8)
         live.script = { _, answer in
