@@ -1,5 +1,6 @@
 import Foundation
 import LectureFormats
+import LectureTestSupport
 import Testing
 
 @Suite struct Base64URLTests {
@@ -48,5 +49,59 @@ import Testing
             }
         }
         #expect(read.count == 256)
+    }
+
+    // MARK: One digit after the other
+
+    /// What four digits at a time must give: the bits in order, eight for each byte.
+    private static func bytes(_ digits: ArraySlice<UInt8>, plus: Character, slash: Character) -> [UInt8]? {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(plus)\(slash)".utf8)
+        var bits: [UInt8] = []
+        for digit in digits {
+            guard let value = alphabet.firstIndex(of: digit) else { return nil }
+            bits += (0..<6).map { UInt8(value >> (5 - $0) & 1) }
+        }
+        let rest = bits.suffix(bits.count % 8)
+        guard rest.count < 6, !rest.contains(1) else { return nil }
+        return stride(from: 0, to: bits.count - rest.count, by: 8).map { start in
+            bits[start..<start + 8].reduce(0) { $0 << 1 | $1 }
+        }
+    }
+
+    @Test func `Digits, also changed ones, read as one after the other does`() {
+        var random = SeededGenerator(seed: 4648)
+        var (read, refused) = (0, 0)
+        for length in 0..<400 {
+            let bytes = (0..<length % 67).map { _ in UInt8.random(in: 0...255, using: &random) }
+            var digits = Array(Base64URL.text(bytes).utf8)
+            for change in 0..<6 {
+                let due = Self.bytes(digits[...], plus: "-", slash: "_")
+                #expect(Base64URL.bytes(digits[...]) == due)
+                if due == nil { refused += 1 } else { read += 1 }
+                // A slice that does not begin with its array.
+                #expect(Base64URL.bytes(([0x2E, 0x41] + digits + [0x2E])[2..<digits.count + 2]) == due)
+                guard !digits.isEmpty else { continue }
+                let place = Int.random(in: digits.indices, using: &random)
+                switch change % 3 {
+                case 0: digits[place] = UInt8.random(in: 0x20...0x7F, using: &random)
+                case 1: digits[place] = UInt8.random(in: 0...255, using: &random)
+                default: digits.removeLast()
+                }
+            }
+        }
+        #expect(read > 400 && refused > 400)
+    }
+
+    @Test func `Every byte is a digit of its alphabet or none, at every place`() {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0..<7 {
+                var digits = Array("AAAAAAA".utf8)
+                digits[place] = byte
+                #expect(Base64URL.bytes(digits[...]) == Self.bytes(digits[...], plus: "-", slash: "_"))
+                guard byte < 0x80, byte != UInt8(ascii: "=") else { continue }
+                let due = Self.bytes(digits[...], plus: "+", slash: "/")
+                #expect(Base64.bytes(String(decoding: digits, as: UTF8.self) + "=") == due)
+            }
+        }
     }
 }

@@ -138,8 +138,7 @@ package struct JSONScanner {
     private func isDuplicate(_ name: String, _ members: [JSONMember], _ names: inout Set<[UInt8]>) -> Bool {
         if members.count < Self.pairwiseMembers {
             return members.contains {
-                // Equality alone also holds for two normalisations; it is fast where the bytes differ.
-                $0.name.utf8.count == name.utf8.count && $0.name == name && $0.name.utf8.elementsEqual(name.utf8)
+                TextBytes.areEqual($0.name, name)
             }
         }
         if names.isEmpty { names = Set(members.map { Array($0.name.utf8) }) }
@@ -207,25 +206,40 @@ package struct JSONScanner {
         let opening = position
         position += 1
         let start = position
-        // A local index: a stored one would be written to memory for every byte.
-        var end = start
-        var seen: UInt8 = 0
-        while end < bytes.count {
-            let byte = bytes[end]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
-            seen |= byte
-            end += 1
-        }
+        let (end, isASCII) = plainRun(from: start)
         position = end
         guard let byte = peek else { throw fault("a string does not end", at: opening) }
         switch byte {
         case UInt8(ascii: "\""):
             position += 1
             // ASCII is always UTF-8, and creating a string without the check takes half the time.
-            if seen < 0x80 { return String(decoding: bytes[start..<end], as: UTF8.self) }
+            if isASCII { return String(decoding: bytes[start..<end], as: UTF8.self) }
             return try text(bytes[start..<end], at: opening)
         case UInt8(ascii: "\\"): return try escapedString(start, opening)
         default: throw fault("a control character in a string")
+        }
+    }
+
+    /// Where the bytes of a string end that stand for themselves, and whether all of them are ASCII.
+    ///
+    /// Eight at a time: most of a text is within its strings, and one of them may be a token of a thousand bytes.
+    private func plainRun(from start: Int) -> (end: Int, isASCII: Bool) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            var end = start
+            var seen: UInt64 = 0
+            while end + 8 <= buffer.count {
+                let word = unsafe buffer.loadUnaligned(fromByteOffset: end, as: UInt64.self)
+                if ByteWord.endsPlainText(word) { break }
+                seen |= word
+                end += 8
+            }
+            while end < buffer.count {
+                let byte = unsafe buffer[end]
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+                seen |= UInt64(byte)
+                end += 1
+            }
+            return (end, seen & ByteWord.tops == 0)
         }
     }
 

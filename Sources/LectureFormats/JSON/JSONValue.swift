@@ -69,14 +69,8 @@ extension JSONValue {
     ///
     /// - Parameter name: compared byte by byte, so that two spellings of one letter are two names.
     package subscript(name: String) -> JSONValue? {
-        // The lengths first: most names differ in length, and claims are looked up by the dozen.
-        let count = name.utf8.count
         guard case .object(let members) = self else { return nil }
-        // Equality of strings next, which compares short ones at once; it holds for two spellings of one letter as
-        // well.
-        for member in members where member.name.utf8.count == count && member.name == name {
-            if member.name.utf8.elementsEqual(name.utf8) { return member.value }
-        }
+        for member in members where TextBytes.areEqual(member.name, name) { return member.value }
         return nil
     }
 
@@ -115,7 +109,7 @@ extension JSONValue {
     }
 
     /// Whether this is `null`.
-    package var isNull: Bool { self == .null }
+    package var isNull: Bool { if case .null = self { true } else { false } }
 
     /// What kind of value this is, for error messages.
     package var kind: String {

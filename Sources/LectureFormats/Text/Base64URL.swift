@@ -7,22 +7,7 @@ package enum Base64URL {
     /// - Parameter text: ASCII bytes of the digits.
     /// - Returns: the bytes, or nil when the text is not in the one permitted spelling.
     package static func bytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 4 * 3 + 2)
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in text {
-            guard let value = value(byte) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        // Six remaining bits are a digit that starts no byte.
-        guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
-        return bytes
+        unsafe text.withUnsafeBufferPointer { unsafe Base64Digits.bytes($0, values) }
     }
 
     /// Reads a text.
@@ -39,16 +24,7 @@ package enum Base64URL {
         String(decoding: Base64.digits(bytes, plus: UInt8(ascii: "-"), slash: UInt8(ascii: "_")), as: UTF8.self)
     }
 
-    private static func value(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x41...0x5A: byte - 0x41
-        case 0x61...0x7A: byte - 0x61 + 26
-        case 0x30...0x39: byte - 0x30 + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
+    private static let values = Base64Digits.values(plus: UInt8(ascii: "-"), slash: UInt8(ascii: "_"))
 }
 
 extension Base64 {

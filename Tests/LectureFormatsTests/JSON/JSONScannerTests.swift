@@ -135,6 +135,49 @@ import Testing
         }
     }
 
+    // MARK: Strings, eight bytes at a time
+
+    /// What a string with one other byte in it is: a text, or nothing.
+    private static func text(_ byte: UInt8, in plain: [UInt8], at place: Int) -> String? {
+        switch byte {
+        case 0..<0x20, UInt8(ascii: "\\"), 0x80...: nil
+        // The string ends there, and text after it is refused.
+        case UInt8(ascii: "\""): nil
+        default: String(decoding: plain[..<place] + [byte] + plain[place...], as: UTF8.self)
+        }
+    }
+
+    @Test(arguments: [0, 1, 7, 8, 9, 15, 16, 17, 31, 40])
+    func `Every byte is seen at every place of a string of any length`(count: Int) {
+        // Beside a byte that ends a text the next larger one must not be taken for such a byte.
+        let plain = (0..<count).map { [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F][$0 % 6] as UInt8 }
+        for place in 0...count {
+            for byte in UInt8.min...UInt8.max {
+                let text = [0x22] + plain[..<place] + [byte] + plain[place...] + [0x22]
+                #expect((try? JSONScanner.scan(Array(text)))?.string == Self.text(byte, in: plain, at: place))
+            }
+        }
+    }
+
+    @Test(arguments: [1, 6, 7, 8, 9, 23, 64])
+    func `A string that is not ASCII is checked, and one that does not end is refused`(count: Int) throws {
+        let plain = [UInt8](repeating: 0x61, count: count)
+        for place in 0...count {
+            let (first, rest) = (Array(plain[..<place]), Array(plain[place...]))
+            let euro = [0x22] + first + [0xE2, 0x82, 0xAC] + rest + [0x22]
+            #expect(try JSONScanner.scan(euro).string?.utf8.count == count + 3)
+            #expect(throws: FormatError(.json, "byte 0: not UTF-8")) {
+                try JSONScanner.scan([0x22] + first + [0xE2, 0x82] + rest + [0x22])
+            }
+            #expect(throws: FormatError(.json, "byte 0: a string does not end")) {
+                try JSONScanner.scan([0x22] + first)
+            }
+            #expect(throws: FormatError(.json, "byte \(place + 1): a control character in a string")) {
+                try JSONScanner.scan([0x22] + first + [0x1F] + rest + [0x22])
+            }
+        }
+    }
+
     private static func value(_ random: inout SeededGenerator, depth: Int) -> JSONValue {
         switch Int.random(in: 0...(depth < 4 ? 6 : 4), using: &random) {
         case 0: return .null
