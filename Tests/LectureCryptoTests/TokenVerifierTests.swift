@@ -98,6 +98,27 @@ import Testing
         #expect(try judge(token, [Example.hs256.key()]).reasons == [reason])
     }
 
+    @Test func `Any text is split at its dots`() throws {
+        let key = try Example.hs256.key()
+        let names = ["header", "payload", "signature"]
+        var random = SeededGenerator(seed: 7515)
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                Array("..A=".utf8).randomElement(using: &random) ?? 0
+            }
+            let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            let reasons = try judge(bytes, [key]).reasons
+            guard parts.count == names.count else {
+                #expect(reasons == [.parts])
+                continue
+            }
+            // One digit starts no byte, and neither do five or nine; `=` is no digit.
+            let wrong = zip(names, parts).filter { _, part in part.contains(UInt8(ascii: "=")) || part.count % 4 == 1 }
+            let found = reasons.filter { if case .encoding = $0 { true } else { false } }
+            #expect(found == wrong.map { .encoding(part: $0.0) })
+        }
+    }
+
     @Test func `Text before or behind a token is refused`() throws {
         let key = try Example.hs256.key()
         for token in [
@@ -218,6 +239,50 @@ import Testing
                 #expect(try judge(Array(mixed), [verifying]).reasons == [.signatureWrong])
             }
         }
+    }
+
+    @Test func `A wrong signature leaves nothing behind for the next token`() async throws {
+        for (signing, verifying) in try keyPairs() {
+            let tokens = try (0..<6).map { try signing.sign(Array(#"{"number":\#($0)}"#.utf8)) }
+            let swapped = zip(tokens, tokens.dropFirst()).map { one, other in
+                let (ours, theirs) = (one.split(separator: 0x2E), other.split(separator: 0x2E))
+                return Array([ours[0], ours[1], theirs[2]].joined(separator: [0x2E]))
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for (right, wrong) in zip(tokens, swapped) {
+                            let (refused, accepted) = (try judge(wrong, [verifying]), try judge(right, [verifying]))
+                            #expect(refused.reasons == [.signatureWrong])
+                            #expect(accepted.token != nil)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test(arguments: Example.all)
+    func `A published example verifies after any number of wrong signatures`(example: Example) throws {
+        let key = try example.key()
+        for place in 1...8 {
+            var token = Array(example.token.utf8)
+            token[token.count - 3 * place] ^= 1
+            #expect(try judge(token, [key]).token == nil)
+            #expect(try judge(example.token, [key]).token != nil)
+        }
+    }
+
+    @Test func `Each algorithm is equal to itself alone`() {
+        for (index, one) in SignatureAlgorithm.allCases.enumerated() {
+            for (place, other) in SignatureAlgorithm.allCases.enumerated() {
+                #expect((one == other) == (index == place))
+                if index == place { #expect(one.hashValue == other.hashValue) }
+            }
+            #expect(SignatureAlgorithm(rawValue: one.rawValue) == one)
+        }
+        #expect(Set(SignatureAlgorithm.allCases).count == SignatureAlgorithm.allCases.count)
     }
 
     @Test func `Arbitrary bytes are refused`() throws {

@@ -1,3 +1,4 @@
+import Glibc
 import LectureFormats
 import LectureModel
 
@@ -29,20 +30,38 @@ struct CompactToken {
     init(_ bytes: [UInt8], names: [String]) throws(Unreadable) {
         if bytes.count > Self.limit { throw Unreadable(reasons: [.tooLong]) }
         // One part too many is enough to detect: a megabyte of dots must not make a megabyte of arrays.
-        let slices = bytes.split(separator: UInt8(ascii: "."), maxSplits: names.count, omittingEmptySubsequences: false)
-        guard slices.count == names.count, let first = slices.first, let last = slices.last else {
-            throw Unreadable(reasons: [.parts])
-        }
+        let dots = Self.dots(in: bytes, upTo: names.count)
+        guard dots.count == names.count - 1 else { throw Unreadable(reasons: [.parts]) }
         var reasons: [TokenRefusal] = []
-        parts = zip(slices, names).map { slice, name in
-            if let part = Base64URL.bytes(slice) { return part }
-            reasons.append(.encoding(part: name))
-            return []
+        var parts: [[UInt8]] = []
+        parts.reserveCapacity(names.count)
+        for (index, name) in names.enumerated() {
+            let start = index == 0 ? 0 : dots[index - 1] + 1
+            let part = Base64URL.bytes(bytes[start..<(index < dots.count ? dots[index] : bytes.count)])
+            if part == nil { reasons.append(.encoding(part: name)) }
+            parts.append(part ?? [])
         }
+        self.parts = parts
         header = Self.header(parts.first ?? [], &reasons)
         if !reasons.isEmpty { throw Unreadable(reasons: reasons) }
-        headerText = first
-        signedText = bytes[..<(last.startIndex - 1)]
+        headerText = bytes[..<(dots.first ?? bytes.count)]
+        signedText = bytes[..<(dots.last ?? bytes.count)]
+    }
+
+    /// Where the first dots are.
+    private static func dots(in bytes: [UInt8], upTo most: Int) -> [Int] {
+        var dots: [Int] = []
+        dots.reserveCapacity(most)
+        unsafe bytes.withUnsafeBytes { buffer in
+            var start = 0
+            while dots.count < most, start < buffer.count, let base = buffer.baseAddress {
+                guard let dot = unsafe memchr(base + start, 0x2E, buffer.count - start) else { return }
+                let place = unsafe UnsafeRawPointer(dot) - base
+                dots.append(place)
+                start = place + 1
+            }
+        }
+        return dots
     }
 
     private static func header(_ bytes: [UInt8], _ reasons: inout [TokenRefusal]) -> JSONValue {
@@ -65,13 +84,14 @@ struct CompactToken {
         return member.string
     }
 
+    private static let refusedMembers: [(String, TokenRefusal)] = [
+        ("zip", .compressed), ("jku", .keyURL), ("x5u", .certificateURL), ("jwk", .embeddedKey),
+        ("b64", .unencodedPayload),
+    ]
+
     /// Members that no header may contain, whatever the key: each with its own reason.
     func forbidden(_ reasons: inout [TokenRefusal]) {
-        let members: [(String, TokenRefusal)] = [
-            ("zip", .compressed), ("jku", .keyURL), ("x5u", .certificateURL), ("jwk", .embeddedKey),
-            ("b64", .unencodedPayload),
-        ]
-        for (name, refusal) in members where header[name] != nil { reasons.append(refusal) }
+        for (name, refusal) in Self.refusedMembers where header[name] != nil { reasons.append(refusal) }
         if let list = header["crit"] { reasons.append(contentsOf: critical(list)) }
         if let type = text("cty", &reasons), Self.mediaType(type) == "jwt" { reasons.append(.nested) }
     }

@@ -100,6 +100,8 @@ package enum TokenVerifier {
         var root: String?
     }
 
+    private static let partNames = ["header", "payload", "signature"]
+
     /// Verifies the signature of a token. It does not check the claims.
     ///
     /// - Parameters:
@@ -117,7 +119,7 @@ package enum TokenVerifier {
         }
         let parts: CompactToken
         do {
-            parts = try CompactToken(token, names: ["header", "payload", "signature"])
+            parts = try CompactToken(token, names: partNames)
         } catch { return .refused(error.reasons) }
         var reasons: [TokenRefusal] = []
         parts.forbidden(&reasons)
@@ -203,7 +205,7 @@ package enum TokenVerifier {
     /// of which the configuration has only the bytes. Without `kid`, all.
     private static func configured(_ identifier: String?, _ policy: KeyPolicy) -> [VerificationKey] {
         guard let identifier else { return policy.keys }
-        let named = policy.keys.filter { $0.identifier.map { $0.utf8.elementsEqual(identifier.utf8) } ?? false }
+        let named = policy.keys.filter { $0.identifier.map { TextBytes.areEqual($0, identifier) } ?? false }
         return named.isEmpty ? policy.keys.filter { $0.identifier == nil } : named
     }
 

@@ -2,8 +2,9 @@ import LectureFormats
 package import LectureModel
 
 /// A key that verifies signatures, with the algorithms it accepts. They belong to the key and never to a token
-/// (RFC 8725 section 3.1).
-package struct VerificationKey: Sendable {
+/// (RFC 8725 section 3.1). A class, since every token has its keys chosen from a list: copies of all their parts would
+/// cost as much as the choice.
+package final class VerificationKey: Sendable {
     enum Material: Sendable {
         case secret(SecretBytes)
         case publicKey(PublicKey)
@@ -34,7 +35,7 @@ package struct VerificationKey: Sendable {
     ///   - algorithm: one of the HMAC algorithms.
     ///   - isLegacy: whether the configuration permits a short secret, as some old servers have.
     /// - Throws: ``KeyRefusal``.
-    package init(
+    package convenience init(
         secret: SecretBytes, identifier: String? = nil, algorithm: SignatureAlgorithm = .hs256, isLegacy: Bool = false
     ) throws(KeyRefusal) {
         guard let digest = algorithm.secretDigest else {
@@ -47,7 +48,7 @@ package struct VerificationKey: Sendable {
         self.init(.secret(secret), identifier: identifier, algorithms: [algorithm])
     }
 
-    init(_ key: PublicKey, identifier: String? = nil) {
+    convenience init(_ key: PublicKey, identifier: String? = nil) {
         self.init(.publicKey(key), identifier: identifier, algorithms: SignatureAlgorithm.all(for: key.parts))
     }
 

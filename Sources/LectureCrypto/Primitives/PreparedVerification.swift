@@ -6,8 +6,9 @@ import LectureModel
 ///
 /// `@unchecked Sendable`: an `EVP_MD` does not change after it was fetched, and its reference count is atomic.
 @safe private final class FetchedDigest: @unchecked Sendable {
-    private let method: OpaquePointer
-    private let length: Int
+    let method: OpaquePointer
+    /// The length of a sum in bytes.
+    let length: Int
 
     init(_ digest: SHA2) throws(LectureError) {
         guard let method = unsafe EVP_MD_fetch(nil, digest.name, nil) else {
@@ -18,26 +19,25 @@ import LectureModel
     }
 
     deinit { unsafe EVP_MD_free(method) }
-
-    func digest(_ message: [UInt8]) throws(LectureError) -> [UInt8] {
-        var result = [UInt8](repeating: 0, count: length)
-        var written: UInt32 = 0
-        guard unsafe EVP_Digest(message, message.count, &result, &written, method, nil) == 1, Int(written) == length
-        else { throw OpenSSLFailure.drain("EVP_Digest") }
-        return result
-    }
 }
 
-/// A context that is ready to verify, again and again. Used by one thread at a time.
+/// A digest and a context that are ready to verify, again and again. Used by one thread at a time.
 ///
 /// `@unchecked Sendable`: it is only reached through the pool of ``PreparedVerification``, which lends it to one
 /// thread.
 @safe private final class ReadyContext: @unchecked Sendable {
     private let context: OpaquePointer
+    private let digest: FetchedDigest
+    /// The `EVP_MD_CTX` of the digest: a new one for each message would be two allocations more.
+    private let digesting: OpaquePointer
+    private var sum: [UInt8]
 
-    init(_ handle: KeyHandle, _ scheme: SignatureScheme) throws(LectureError) {
+    init(_ handle: KeyHandle, _ scheme: SignatureScheme, _ digest: FetchedDigest) throws(LectureError) {
+        guard let digesting = unsafe EVP_MD_CTX_new() else { throw OpenSSLFailure.drain("EVP_MD_CTX_new") }
         guard let context = unsafe EVP_PKEY_CTX_new(handle.pointer, nil) else {
-            throw OpenSSLFailure.drain("EVP_PKEY_CTX_new")
+            let failure = OpenSSLFailure.drain("EVP_PKEY_CTX_new")
+            unsafe EVP_MD_CTX_free(digesting)
+            throw failure
         }
         guard unsafe EVP_PKEY_verify_init(context) == 1,
             unsafe EVP_PKEY_CTX_set_signature_md(context, scheme.digest?.method) == 1,
@@ -45,15 +45,27 @@ import LectureModel
         else {
             let failure = OpenSSLFailure.drain("EVP_PKEY_verify_init")
             unsafe EVP_PKEY_CTX_free(context)
+            unsafe EVP_MD_CTX_free(digesting)
             throw failure
         }
         unsafe self.context = context
+        unsafe self.digesting = digesting
+        self.digest = digest
+        sum = [UInt8](repeating: 0, count: digest.length)
     }
 
-    deinit { unsafe EVP_PKEY_CTX_free(context) }
+    deinit {
+        unsafe EVP_PKEY_CTX_free(context)
+        unsafe EVP_MD_CTX_free(digesting)
+    }
 
-    func verifies(_ signature: [UInt8], of sum: [UInt8]) -> Bool {
-        unsafe EVP_PKEY_verify(context, signature, signature.count, sum, sum.count) == 1
+    func verifies(_ signature: [UInt8], of message: [UInt8]) throws(LectureError) -> Bool {
+        var written: UInt32 = 0
+        guard unsafe EVP_DigestInit_ex2(digesting, digest.method, nil) == 1,
+            unsafe EVP_DigestUpdate(digesting, message, message.count) == 1,
+            unsafe EVP_DigestFinal_ex(digesting, &sum, &written) == 1, Int(written) == sum.count
+        else { throw OpenSSLFailure.drain("EVP_DigestFinal_ex") }
+        return unsafe EVP_PKEY_verify(context, signature, signature.count, sum, sum.count) == 1
     }
 }
 
@@ -105,10 +117,9 @@ import LectureModel
     /// - Throws: ``LectureError`` with ``LectureError/Code/cryptography`` when there is no memory.
     func verifies(_ signature: [UInt8], of message: [UInt8]) throws(LectureError) -> Bool {
         guard let digest else { return try verifiesWhole(signature, of: message) }
-        let sum = try digest.digest(message)
         let known = idle.withLock { $0.popLast() }
-        let context = if let known { known } else { try ReadyContext(handle, scheme) }
-        let isRight = context.verifies(signature, of: sum)
+        let context = if let known { known } else { try ReadyContext(handle, scheme, digest) }
+        let isRight = try context.verifies(signature, of: message)
         idle.withLock { $0.append(context) }
         ERR_clear_error()
         return isRight

@@ -52,11 +52,19 @@ public struct LicenceFileVerdict: Sendable, Hashable {
 /// Nothing of a token with an invalid signature is read or returned. Any thread may use it.
 public struct LicenceVerifier: Sendable {
     private let trust: LicenceTrust
+    /// The policies of secrets, of public keys, and of both, made once instead of for each token.
+    private let (secrets, keys): (Result<KeyPolicy, Unfit>, Result<KeyPolicy, Unfit>)
+    private let both: KeyPolicy
 
     /// Makes a verifier.
     ///
     /// - Parameter trust: what tokens are verified with.
-    public init(trust: LicenceTrust) { self.trust = trust }
+    public init(trust: LicenceTrust) {
+        self.trust = trust
+        secrets = Self.policy(trust.secrets) { KeyPolicy(keys: $0) }
+        keys = Self.policy(trust.keys) { KeyPolicy(keys: $0) }
+        both = KeyPolicy(keys: (trust.secrets.value ?? []) + (trust.keys.value ?? []))
+    }
 
     /// Verifies a token.
     ///
@@ -141,23 +149,29 @@ public struct LicenceVerifier: Sendable {
 
     // MARK: Keys
 
-    private struct Unfit: Error {
+    fileprivate struct Unfit: Error {
         let reason: LicenceFileVerdict.Reason
     }
 
     private func policy(_ kind: LicenceTrust.Kind?, purpose: String?) -> Result<KeyPolicy, Unfit> {
-        var certificates = trust.certificates.value
-        if let purpose { certificates?.purpose = purpose }
         switch kind {
-        case .secret: return Self.policy(trust.secrets) { KeyPolicy(keys: $0) }
-        case .keySet: return Self.policy(trust.keys) { KeyPolicy(keys: $0) }
+        case .secret: return secrets
+        case .keySet: return keys
         case .certificates:
-            return Self.policy(trust.certificates) { KeyPolicy(keys: [], certificates: certificates ?? $0) }
+            return Self.policy(trust.certificates) { KeyPolicy(keys: [], certificates: Self.certificates($0, purpose)) }
         case nil:
-            let keys = (trust.secrets.value ?? []) + (trust.keys.value ?? [])
-            if keys.isEmpty, certificates == nil { return .failure(Self.missing) }
-            return .success(KeyPolicy(keys: keys, certificates: certificates))
+            var policy = both
+            policy.certificates = trust.certificates.value.map { Self.certificates($0, purpose) }
+            if policy.keys.isEmpty, policy.certificates == nil { return .failure(Self.missing) }
+            return .success(policy)
         }
+    }
+
+    private static func certificates(_ verifier: CertificateVerifier, _ purpose: String?) -> CertificateVerifier {
+        guard let purpose else { return verifier }
+        var verifier = verifier
+        verifier.purpose = purpose
+        return verifier
     }
 
     private static func policy<Value>(

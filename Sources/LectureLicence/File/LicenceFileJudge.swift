@@ -63,16 +63,17 @@ package enum LicenceFileJudge {
     private static func parties(_ file: LicenceFile, _ context: LicenceFileContext) -> [LicenceFileReason] {
         var reasons: [LicenceFileReason] = []
         func compare(
-            _ given: [String]?, _ due: String?, _ claim: String, missing: LicenceFileReason, wrong: LicenceFileReason
+            _ claim: String, _ due: String?, missing: LicenceFileReason, wrong: LicenceFileReason,
+            _ given: (LicenceFile) -> [String]?
         ) {
             guard let due, !file.faults.contains(.claimMalformed(claim)) else { return }
-            guard let given else { return reasons.append(missing) }
+            guard let given = given(file) else { return reasons.append(missing) }
             if !given.contains(where: { isSame($0, due) }) { reasons.append(wrong) }
         }
-        compare(file.issuer.map { [$0] }, context.issuer, "iss", missing: .issuerMissing, wrong: .issuerWrong)
-        compare(file.audience, context.audience, "aud", missing: .audienceMissing, wrong: .audienceWrong)
-        compare(file.user.map { [$0] }, context.user, "sub", missing: .userMissing, wrong: .userWrong)
-        compare(file.content.map { [$0] }, context.content, "mck", missing: .contentMissing, wrong: .contentWrong)
+        compare("iss", context.issuer, missing: .issuerMissing, wrong: .issuerWrong) { $0.issuer.map { [$0] } }
+        compare("aud", context.audience, missing: .audienceMissing, wrong: .audienceWrong) { $0.audience }
+        compare("sub", context.user, missing: .userMissing, wrong: .userWrong) { $0.user.map { [$0] } }
+        compare("mck", context.content, missing: .contentMissing, wrong: .contentWrong) { $0.content.map { [$0] } }
         let isSilent =
             file.content == nil && file.bundleID == nil && !file.faults.contains(.claimMalformed("mck"))
             && !file.faults.contains(.claimMalformed("app"))
@@ -193,5 +194,5 @@ package enum LicenceFileJudge {
 
     private static func moment(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
 
-    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+    private static func isSame(_ left: String, _ right: String) -> Bool { TextBytes.areEqual(left, right) }
 }
