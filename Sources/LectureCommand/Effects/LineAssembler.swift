@@ -1,3 +1,5 @@
+import Glibc
+
 /// Assembles lines from blocks of any length. A line that is too long is skipped without buffering it, and reported.
 package struct LineAssembler {
     private let limit: Int
@@ -18,13 +20,28 @@ package struct LineAssembler {
     package mutating func take<Failure: Error>(
         _ piece: [UInt8], _ body: ([UInt8]?) throws(Failure) -> Void
     ) throws(Failure) {
-        var rest = piece[...]
-        while let end = rest.firstIndex(of: 0x0A) {
-            append(rest[..<end])
-            rest = rest[(end + 1)...]
-            try body(takeLine())
+        var start = 0
+        while let end = Self.lineEnd(in: piece, from: start) {
+            // Nearly all lines lie in one block: they need only one copy.
+            if line.isEmpty, !isTooLong, end - start <= limit {
+                try body(Array(piece[start..<end]))
+            } else {
+                append(piece[start..<end])
+                try body(takeLine())
+            }
+            start = end + 1
         }
-        append(rest)
+        append(piece[start...])
+    }
+
+    /// The next line end.
+    private static func lineEnd(in piece: [UInt8], from start: Int) -> Int? {
+        unsafe piece.withUnsafeBytes { buffer in
+            guard start < buffer.count, let base = buffer.baseAddress,
+                let end = unsafe memchr(base + start, 0x0A, buffer.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(end) - base
+        }
     }
 
     /// Takes what is left after the last line end.
