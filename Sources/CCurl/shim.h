@@ -61,6 +61,9 @@ static inline CURLcode ccurl_set_tracer(ccurl_variadic _Nonnull function, CURL *
 /// curl_easy_getinfo is variadic: a number.
 static inline CURLcode ccurl_get_long(ccurl_variadic _Nonnull function, CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value) { return ((__typeof__(&curl_easy_getinfo))function)(easy, info, value); }
 
+/// curl_easy_getinfo is variadic: a number of 64 bits, such as a time in microseconds.
+static inline CURLcode ccurl_get_offset(ccurl_variadic _Nonnull function, CURL *_Nonnull easy, CURLINFO info, curl_off_t *_Nonnull value) { return ((__typeof__(&curl_easy_getinfo))function)(easy, info, value); }
+
 /// curl_easy_getinfo is variadic: a string that libcurl owns.
 static inline CURLcode ccurl_get_string(ccurl_variadic _Nonnull function, CURL *_Nonnull easy, CURLINFO info, const char *_Nullable *_Nonnull value) { return ((__typeof__(&curl_easy_getinfo))function)(easy, info, value); }
 

@@ -44,9 +44,9 @@ struct OriginPace: Hashable {
     /// A window that was found in an earlier run. It is steady: it is stored when the origin asks to wait.
     mutating func restore(limit: Int) { (window, isRestored) = (max(1, limit), true) }
 
-    /// The window gets its maximum, unless it was found already.
-    mutating func widen(_ rules: OriginPacer.Rules) {
-        if lastOfWindow == 0, !isRestored { window = rules.window.maximum }
+    /// The window gets at least this many requests, as far as its maximum permits, unless it was found already.
+    mutating func widen(to count: Int, _ rules: OriginPacer.Rules) {
+        if lastOfWindow == 0, !isRestored { window = max(window, min(count, rules.window.maximum)) }
     }
 
     /// The origin has served a request.

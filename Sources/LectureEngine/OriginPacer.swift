@@ -214,8 +214,11 @@ package struct OriginPacer: Hashable, Sendable {
         othersOverloads = others.overloads
     }
 
-    /// As many requests as the rules allow may run at once, unless an overload has shown how many the origin can serve.
-    package mutating func widen() { pace.widen(rules) }
+    /// So many requests may run at once, as far as the rules allow it, unless an overload has shown how many the origin
+    /// can serve.
+    ///
+    /// - Parameter count: how many at least.
+    package mutating func widen(to count: Int = .max) { pace.widen(to: count, rules) }
 
     /// Forgets all running requests; their ends will not be reported.
     package mutating func forgetRunning() {

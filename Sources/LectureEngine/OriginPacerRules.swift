@@ -35,6 +35,9 @@ extension OriginPacer {
         /// Requests at once to an origin that carries them as streams of one connection; not fewer than the window's
         /// maximum.
         package var streams = 0
+        /// Requests at once to an origin that is far, and to its host; see ``TrafficPacer/located(_:isFar:)``. Nothing
+        /// changes where this is not more than the window's maximum, and ``perHost``.
+        package var far = 0
 
         /// Creates rules.
         ///
@@ -86,6 +89,13 @@ extension OriginPacer {
         func carrying(streams: Int) -> Self {
             var window = self
             window.maximum = max(maximum, streams)
+            return window
+        }
+
+        /// The same for an origin that is far.
+        func reaching(far: Int) -> Self {
+            var window = self
+            window.maximum = max(maximum, far)
             return window
         }
 

@@ -22,6 +22,8 @@ package struct TrafficPacer: Hashable, Sendable {
     private var runningByHost: [String: Int] = [:]
     /// Origins that have answered over a connection which carries streams.
     private var multiplexed: Set<Origin> = []
+    /// Origins that are far, and answer at once.
+    private var far: Set<Origin> = []
 
     /// Creates a pacer without any known origins.
     ///
@@ -37,9 +39,9 @@ package struct TrafficPacer: Hashable, Sendable {
     package subscript(origin: Origin) -> OriginPacer { pacers[origin] ?? OriginPacer(rules(of: origin)) }
 
     private func rules(of origin: Origin) -> OriginPacer.Rules {
-        guard multiplexed.contains(origin) else { return rules }
         var rules = rules
-        rules.window = rules.window.carrying(streams: rules.streams)
+        if far.contains(origin) { rules.window = rules.window.reaching(far: rules.far) }
+        if multiplexed.contains(origin) { rules.window = rules.window.carrying(streams: rules.streams) }
         return rules
     }
 
@@ -79,7 +81,8 @@ package struct TrafficPacer: Hashable, Sendable {
         }
         if running.count >= rules.total { return .busy(.total) }
         if isStream(carrier, of: origin) { return admission }
-        return runningByHost[origin.host, default: 0] >= rules.perHost ? .busy(.host) : admission
+        let perHost = far.contains(origin) ? max(rules.perHost, rules.far) : rules.perHost
+        return runningByHost[origin.host, default: 0] >= perHost ? .busy(.host) : admission
     }
 
     /// What the other kinds of traffic need to know.
@@ -117,6 +120,20 @@ package struct TrafficPacer: Hashable, Sendable {
         if carriesStreams { multiplexed.insert(origin) } else { multiplexed.remove(origin) }
         updateRules(of: origin)
         if carriesStreams { pacers[origin]?.widen() }
+    }
+
+    /// An origin is far, or not. One that is, and answers at once, gets more requests than others: each costs it as
+    /// little as one of a near client, and waits for the way there and back. It begins with as many as others have at
+    /// the most, and finds its number as they do.
+    ///
+    /// - Parameters:
+    ///   - origin: which one.
+    ///   - isFar: whether it is far, and answers at once. It applies to the requests that start next.
+    package mutating func located(_ origin: Origin, isFar: Bool) {
+        guard far.contains(origin) != isFar else { return }
+        if isFar { far.insert(origin) } else { far.remove(origin) }
+        updateRules(of: origin)
+        if isFar { pacers[origin]?.widen(to: rules.window.maximum) }
     }
 
     /// A request ended. Unknown ones are ignored.

@@ -1,5 +1,6 @@
 import Glibc
 import LectureDownload
+import LectureEngine
 import LectureModel
 import LectureTransport
 
@@ -12,6 +13,7 @@ extension LectureConfiguration {
     func downloadSettings() throws -> DownloadSettings {
         var settings = DownloadSettings()
         settings.jobs = try Self.check(jobs, in: 1...256, "jobs")
+        settings.exceedsJobs = !hasChosenJobs
         settings.connections = try connections.map { try Self.check($0, in: 1...64, "connections") }
         settings.maxAttempts = try Self.check(maxAttempts, in: 1...1000, "attempts")
         settings.rateLimit = try rateLimit.map { try Self.check($0, in: 1...Int.max, "rate limit") }
@@ -24,10 +26,14 @@ extension LectureConfiguration {
         settings.trustsLength = trustsLength
         settings.selection = streamSelection
         settings.connectionsPerHost = try Self.check(connectionsPerHost, in: 1...256, "connections per host")
+        settings.exceedsPerHost = !hasChosenPerHost
         settings.quotaBytes = try quotaBytes.map { UInt64(try Self.check(Int($0), in: 0...Int.max, "quota")) }
         settings.reserveBytes = UInt64(try Self.check(Int(reserveBytes), in: 0...Int.max, "reserve"))
         return settings
     }
+
+    /// Connections of all kinds of traffic to one host. Unless a number was set, each kind has its own bound.
+    var mostConnectionsPerHost: Int { hasChosenPerHost ? connectionsPerHost : OriginBudgets.total }
 
     /// The transport's settings, with the current credentials from the files.
     ///
@@ -37,8 +43,8 @@ extension LectureConfiguration {
         var transport = TransportConfiguration()
         transport.caFile = caFile
         transport.proxy = proxy
-        transport.maxHostConnections = connectionsPerHost
-        transport.maxTotalConnections = max(64, connectionsPerHost * 4)
+        transport.maxHostConnections = mostConnectionsPerHost
+        transport.maxTotalConnections = max(64, transport.maxHostConnections * 2, connectionsPerHost * 4)
         transport.userAgent = LectureKitVersion.userAgent
         if let credentialsFile { transport.originFields = try CredentialFiles.byOrigin(credentialsFile) }
         if let netrcFile { transport.hostAuthorization = try CredentialFiles.netrc(netrcFile) }

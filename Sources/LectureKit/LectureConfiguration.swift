@@ -8,8 +8,11 @@ public struct LectureConfiguration: Sendable {
 
     /// The directory of the store; created when it is missing.
     public var storeDirectory: String
-    /// Lectures downloaded at once.
-    public var jobs = 4
+    /// Lectures downloaded at once. If this is not set, up to 48 small files (of at most 1 MiB) of a server that is far
+    /// and answers at once are downloaded beside them.
+    public var jobs = 4 { didSet { hasChosenJobs = true } }
+    /// Whether ``jobs`` was set.
+    package private(set) var hasChosenJobs = false
     /// Connections for one file; nil opens more only when they help.
     public var connections: Int?
     /// Bytes a second of all downloads together; nil for no limit.
@@ -22,8 +25,11 @@ public struct LectureConfiguration: Sendable {
     public var maxAttempts = 5
     /// How long without a byte is too long.
     public var stallTimeout: Duration = .seconds(30)
-    /// Connections to one server.
-    public var connectionsPerHost = 16
+    /// Connections to one server. If this is not set, up to 48 where the server is far, answers at once and has small
+    /// files, and up to 64 for the requests of licences.
+    public var connectionsPerHost = 16 { didSet { hasChosenPerHost = true } }
+    /// Whether ``connectionsPerHost`` was set.
+    package private(set) var hasChosenPerHost = false
     /// Bytes that all lectures together may take; nil for no limit.
     public var quotaBytes: Int64?
     /// Bytes that stay free on the disk.
@@ -93,4 +99,9 @@ public struct LectureConfiguration: Sendable {
     ///
     /// - Parameter storeDirectory: the directory of the store; created when it is missing.
     public init(storeDirectory: String) { self.storeDirectory = storeDirectory }
+
+    /// Takes the number of connections to one server, and whether it was set.
+    package mutating func keepConnectionsPerHost(of other: Self) {
+        (connectionsPerHost, hasChosenPerHost) = (other.connectionsPerHost, other.hasChosenPerHost)
+    }
 }

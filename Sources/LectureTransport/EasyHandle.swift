@@ -129,6 +129,17 @@ import LectureModel
         return value
     }
 
+    /// How long TCP needed to connect, which is a round trip; nil when the exchange uses a connection that was there.
+    var distance: Duration? {
+        guard number(CURLINFO_NUM_CONNECTS) > 0 else { return nil }
+        var (connected, resolved) = (0, 0)
+        guard unsafe ccurl_get_offset(curl.getInfo, pointer, CURLINFO_CONNECT_TIME_T, &connected) == CURLE_OK,
+            unsafe ccurl_get_offset(curl.getInfo, pointer, CURLINFO_NAMELOOKUP_TIME_T, &resolved) == CURLE_OK,
+            connected > resolved
+        else { return nil }
+        return .microseconds(connected - resolved)
+    }
+
     /// A text libcurl knows; nil when it does not.
     func text(_ info: CURLINFO) -> String? {
         var value: UnsafePointer<CChar>?

@@ -15,6 +15,16 @@ final class Exchange {
         case end
     }
 
+    /// What happened when, in running time.
+    private struct Times {
+        /// When the request was about to be sent; nil while it has no connection.
+        var sent: Duration?
+        /// How long the answer took to begin.
+        var delay: Duration?
+        /// When data last arrived; nil while it has no connection.
+        var latest: Duration?
+    }
+
     /// The request.
     let request: TransferRequest
     /// The handle that carries it out.
@@ -37,8 +47,7 @@ final class Exchange {
     private var sentBytes = 0
     /// When it has to be over, in running time; nil for never.
     private let deadline: Duration?
-    /// When data last arrived, in running time; nil while it has no connection.
-    private var lastActivity: Duration?
+    private var times = Times()
     private var collector: HeaderCollector
     private let meter: Meter
     private let clock: any LectureClock
@@ -80,7 +89,7 @@ final class Exchange {
     /// When the exchange will have stalled, in running time. Nil while nothing is read: there is no connection yet
     /// (libcurl bounds connecting itself, and queueing does not count towards the stall timeout), or a limit has
     /// stopped the reading.
-    private var silenceLimit: Duration? { isPaused ? nil : lastActivity.map { $0 + request.stallTimeout } }
+    private var silenceLimit: Duration? { isPaused ? nil : times.latest.map { $0 + request.stallTimeout } }
 
     /// When the exchange will have taken too long or stalled, in running time, and the message for it; nil for never.
     var limit: (time: Duration, detail: String)? {
@@ -114,7 +123,10 @@ final class Exchange {
     // MARK: Callbacks from libcurl
 
     /// The connection is established and the request is about to be sent.
-    func connectionBecameReady() { recordActivity() }
+    func connectionBecameReady() {
+        recordActivity()
+        times.sent = times.latest
+    }
 
     /// libcurl asks for more of the request's body.
     ///
@@ -134,8 +146,10 @@ final class Exchange {
     /// - Parameter line: with its line end.
     /// - Returns: false to end the exchange.
     func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        if !collector.hasStarted, let lastActivity {
-            meter.pace.answered(after: meter.running(now: SuspendingClock.now) - lastActivity)
+        if !collector.hasStarted, let latest = times.latest {
+            let delay = meter.running(now: SuspendingClock.now) - latest
+            times.delay = delay
+            meter.pace.answered(after: delay)
         }
         count(line.count)
         defer { recordActivity() }
@@ -224,7 +238,8 @@ final class Exchange {
     ///   - end: how.
     ///   - now: the time.
     func finish(_ end: TransferOutcome.End, now: SuspendingClock.Instant) {
-        let outcome = TransferOutcome(end: end, bodyBytes: bodyBytes, elapsed: startedAt.duration(to: now))
+        var outcome = TransferOutcome(end: end, bodyBytes: bodyBytes, elapsed: startedAt.duration(to: now))
+        outcome.sinceSent = times.sent.map { meter.running(now: now) - $0 }
         meter.withoutRunning { request.sink.transferEnded(outcome) }
     }
 
@@ -245,8 +260,10 @@ final class Exchange {
         if (300..<400).contains(status), let location = fields["Location"], !location.isEmpty {
             target = try? CurlURL.resolve(location, against: request.url)
         }
-        return ResponseHead(
+        var head = ResponseHead(
             status: status, fields: fields, redirectURL: target, receivedAt: clock.now(), isHTTP2: isHTTP2)
+        (head.distance, head.delay) = (easy.distance, times.delay)
+        return head
     }
 
     private func count(_ bytes: Int) {
@@ -256,7 +273,7 @@ final class Exchange {
 
     private func recordActivity() {
         let time = meter.running(now: SuspendingClock.now)
-        lastActivity = time
+        times.latest = time
         meter.nextCheck = min(meter.nextCheck, time + request.stallTimeout)
     }
 

@@ -243,6 +243,18 @@ extension JSONSchema {
         }
     }
 
+    @Test func `a default is no bound for far servers, and a number that was chosen is one`() throws {
+        let file = try scratch.write("config.json", #"{"network":{"per_host":16}}"#)
+        for (words, jobs, perHost) in [
+            ([], false, false), (["--jobs", "4"], true, false), (["--per-host", "16"], false, true),
+            (["--config", file], false, true),
+        ] {
+            let settings = try session(["precache", "http://h/a.mp4"] + words).librarySettings()
+            #expect(settings.hasChosenJobs == jobs && settings.hasChosenPerHost == perHost)
+            #expect(settings.jobs == 4 && settings.connectionsPerHost == 16)
+        }
+    }
+
     @Test func `SIGHUP is an event once it is taken, and ends the process before`() async {
         await #expect(processExitsWith: .success) {
             guard let watcher = SignalWatcher() else { exit(3) }

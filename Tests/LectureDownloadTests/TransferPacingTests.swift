@@ -73,6 +73,101 @@ import Testing
         #expect(settings.pacing.rate == nil && settings.pacing.breaker == nil)
     }
 
+    // MARK: Far servers
+
+    private func farRules(far: Int = 48, perHost: Int = 16) -> OriginPacer.Rules {
+        var rules = rules(perOrigin: perHost, perHost: perHost)
+        rules.far = far
+        return rules
+    }
+
+    @Test(arguments: [(false, 0), (true, 48)])
+    func `More connections than usual are for far servers, where no number was chosen`(exceeds: Bool, far: Int) {
+        var settings = DownloadSettings()
+        settings.exceedsPerHost = exceeds
+        #expect(settings.pacing.far == far && settings.pacing.window.maximum == 16 && settings.pacing.perHost == 16)
+    }
+
+    @Test func `A far server gets at once what others get at the most, and then one more with every success`() throws {
+        var transfers = transfers(farRules())
+        let origin = try origin()
+        #expect(transfers.fill(origin) == 4)
+        transfers.pacer.located(origin, isFar: true)
+        #expect(transfers.fill(origin) == 12)
+        for expected in 17...48 {
+            transfers.end(origin, .served)
+            #expect(transfers.pacer[origin].limit == expected)
+            _ = transfers.fill(origin)
+        }
+        transfers.end(origin, .served)
+        #expect(transfers.fill(origin) == 1 && transfers.count(origin) == 48)
+    }
+
+    @Test func `A server that is not far any more gets as many as others`() throws {
+        var transfers = transfers(farRules())
+        let origin = try origin()
+        transfers.pacer.located(origin, isFar: true)
+        for _ in 0..<60 {
+            _ = transfers.fill(origin)
+            transfers.end(origin, .served)
+        }
+        #expect(transfers.fill(origin) == 1 && transfers.count(origin) == 48)
+        transfers.pacer.located(origin, isFar: false)
+        while transfers.count(origin) > 16 { transfers.end(origin, .served) }
+        #expect(transfers.admission(origin) == .busy(.host))
+        transfers.end(origin, .served)
+        #expect(transfers.fill(origin) == 1)
+    }
+
+    @Test func `A chosen number of connections is a bound for far servers as well`() throws {
+        var transfers = transfers(farRules(far: 0, perHost: 6))
+        let origin = try origin()
+        transfers.pacer.located(origin, isFar: true)
+        for _ in 0..<60 {
+            _ = transfers.fill(origin)
+            transfers.end(origin, .served)
+        }
+        #expect(transfers.fill(origin) == 1 && transfers.count(origin) == 6)
+    }
+
+    @Test func `An overload shows how many a far server can serve, before and after it is known to be far`() throws {
+        var transfers = transfers(farRules())
+        let origin = try origin()
+        _ = transfers.fill(origin)
+        transfers.end(origin, .overloaded)
+        transfers.pacer.located(origin, isFar: true)
+        #expect(transfers.pacer[origin].limit == 2)
+        let other = try self.origin("http://b/")
+        _ = transfers.fill(other)
+        transfers.pacer.located(other, isFar: true)
+        _ = transfers.fill(other)
+        for _ in 0..<16 { transfers.end(other, .overloaded) }
+        #expect(transfers.pacer[other].limit == 8)
+    }
+
+    @Test func `The host of a far server bears as many, and other servers there no more than usual`() throws {
+        var transfers = transfers(farRules())
+        let (origin, other) = (try origin(), try origin("http://a:8080/"))
+        _ = transfers.fill(origin)
+        transfers.pacer.located(origin, isFar: true)
+        _ = transfers.fill(origin)
+        #expect(transfers.admission(other) == .busy(.host))
+        for _ in 0..<20 {
+            transfers.end(origin, .served)
+            _ = transfers.fill(origin)
+        }
+        #expect(transfers.count(origin) == 36 && transfers.admission(other) == .busy(.host))
+    }
+
+    @Test func `Streams of a far server are bounded as those of any other`() throws {
+        var transfers = transfers(farRules())
+        let origin = try origin("https://a/")
+        _ = transfers.fill(origin, by: .stream)
+        transfers.pacer.located(origin, isFar: true)
+        transfers.pacer.answered(origin, carriesStreams: true)
+        #expect(transfers.fill(origin, by: .stream) == 96)
+    }
+
     @Test func `Streams of one connection are not counted as connections`() throws {
         var transfers = transfers()
         let (origin, other) = (try origin("https://a/"), try self.origin("https://a:8443/"))

@@ -1,8 +1,10 @@
 import Foundation
-import LectureKit
+import LectureDownload
 import LectureModel
 import LectureTestSupport
 import Testing
+
+@testable import LectureKit
 
 /// `config.json` for programs that embed the library.
 @Suite struct ConfigurationLoadingTests {
@@ -58,6 +60,27 @@ import Testing
         // Settings that it lacks.
         #expect(configuration.connectionsPerHost == 9 && configuration.quotaBytes == 8 && configuration.proxy == nil)
         #expect(configuration.rights.isStrict && configuration.statistics.keepDays == 4)
+    }
+
+    /// Only a number that was set is a bound for servers that are far.
+    @Test func `Numbers that were set are distinguished from the defaults`() throws {
+        var configuration = LectureConfiguration(storeDirectory: "/s")
+        var settings = try configuration.downloadSettings()
+        #expect(settings.exceedsJobs && settings.exceedsPerHost)
+        #expect(configuration.mostConnectionsPerHost == 64)
+        configuration.jobs = 4
+        settings = try configuration.downloadSettings()
+        #expect(!settings.exceedsJobs && settings.exceedsPerHost && settings.jobs == 4)
+        configuration.connectionsPerHost = 16
+        settings = try configuration.downloadSettings()
+        #expect(!settings.exceedsJobs && !settings.exceedsPerHost && settings.connectionsPerHost == 16)
+        #expect(configuration.mostConnectionsPerHost == 16)
+        var other = LectureConfiguration(storeDirectory: "/s")
+        configuration.keepConnectionsPerHost(of: other)
+        #expect(try configuration.downloadSettings().exceedsPerHost)
+        let path = try place.write(#"{"network": {"jobs": 4, "per_host": 16}}"#, to: "numbers.json")
+        _ = try other.apply(file: path)
+        #expect(other.hasChosenJobs && other.hasChosenPerHost)
     }
 
     @Test(arguments: [

@@ -19,6 +19,36 @@ struct LifeNetTests {
         }
     }
 
+    // MARK: The way
+
+    @Test
+    func `a head shows how far the server is, if a connection was made for it`() async throws {
+        let server = try RawServer { peer in
+            while !peer.readHead().isEmpty { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
+        }
+        try await Bench.run { bench in
+            let (first, made) = await bench.fetch(server.http)
+            let (second, reused) = await bench.fetch(server.http)
+            #expect(first == .complete && second == .complete)
+            let distance = try #require(made.head?.distance)
+            #expect(distance > .zero && distance < .seconds(30))
+            #expect(reused.head?.distance == nil)
+            for sink in [made, reused] {
+                let (delay, outcome) = (try #require(sink.head?.delay), try #require(sink.ended))
+                let sinceSent = try #require(outcome.sinceSent)
+                #expect(.zero <= delay && delay <= sinceSent && sinceSent <= outcome.elapsed)
+            }
+        }
+    }
+
+    @Test
+    func `what was not sent took no time`() async throws {
+        try await Bench.run { bench in
+            let (_, sink) = await bench.fetch("http://127.0.0.1:1/")
+            #expect(sink.head == nil && sink.ended?.sinceSent == nil)
+        }
+    }
+
     // MARK: The sink
 
     @Test

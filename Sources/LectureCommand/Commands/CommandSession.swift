@@ -78,13 +78,14 @@ struct CommandSession: Sendable {
     /// - Returns: the settings.
     func librarySettings(store: String? = nil) -> LectureConfiguration {
         var settings = LectureConfiguration(storeDirectory: store ?? configuration.storeDirectory.value)
-        settings.jobs = configuration.jobs.value
+        // A default is no bound where more help.
+        if configuration.jobs.origin != .default { settings.jobs = configuration.jobs.value }
         settings.connections = command.integer("connections")
         settings.rateLimit = configuration.pace.rate.value
         settings.timetable = configuration.pace.timetable.value
         settings.maxAttempts = configuration.retries.value + 1
         settings.stallTimeout = configuration.timeout.value
-        settings.connectionsPerHost = configuration.perHost.value
+        if configuration.perHost.origin != .default { settings.connectionsPerHost = configuration.perHost.value }
         settings.quotaBytes = configuration.quotaBytes.value
         settings.reserveBytes = configuration.reserveBytes.value
         // Another program may fill what is given up: on a full disk the others only read.

@@ -136,10 +136,12 @@ extension DownloadMachine {
     }
 
     /// Claims items from the queue. Items that only wait for a busy server, or for the disk to make their last bytes
-    /// durable, do not count as jobs, so that the network is used meanwhile.
+    /// durable, do not count as jobs, so that the network is used meanwhile; nor do small files of far servers, where
+    /// the user has not chosen a number.
     private mutating func claim(_ step: inout Step<Self>) throws {
-        let jobs = shared.settings.jobs
-        let slots = min(jobs - shared.items.jobCount, jobs * 4 + 16 - shared.items.count)
+        let (jobs, extra) = (shared.settings.jobs, shared.placesBesideJobs)
+        let most = jobs * 4 + 16 + (extra > 0 ? 2 * DownloadSettings.farTransfers : 0)
+        let slots = min(max(0, jobs - shared.items.jobCount) + extra, most - shared.items.count)
         guard slots > 0 else { return }
         for record in try step.store.index.owners.claim(run: run, owner: owner, limit: slots, now: step.now) {
             shared.items.put(ItemWork(record: record))

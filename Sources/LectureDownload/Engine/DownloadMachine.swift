@@ -78,6 +78,7 @@ package struct DownloadMachine: StateMachine {
         switch event {
         case .head(let id, let verdict, let status):
             guard let transfer = shared.transfers[id] else { return }
+            shared.transfers.answered(transfer, verdict)
             try withFile(of: transfer, &step) { try $0.headCame(transfer, verdict, status: status) }
         case .recognised(let id, let type):
             guard let transfer = shared.transfers[id] else { return }
@@ -107,7 +108,9 @@ package struct DownloadMachine: StateMachine {
         case .indexesRead(let content, let version, let indexes):
             try withItem(content, &step) { try StreamActions.indexesCame(indexes, of: version, &$0) }
         case .granted(let content, let outcome): try withItem(content, &step) { try $0.grantCame(outcome) }
-        case .networkChanged: try step.store.index.owners.endNetworkWaits(run: run, now: step.now)
+        case .networkChanged:
+            shared.transfers.networkChanged()
+            try step.store.index.owners.endNetworkWaits(run: run, now: step.now)
         case .targetsChanged, .configured, .publish: accept(event)
         }
     }

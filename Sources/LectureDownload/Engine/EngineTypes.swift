@@ -6,12 +6,18 @@ package import LectureModel
 package struct DownloadSettings: Sendable {
     /// Items at once.
     package var jobs = 4
+    /// Whether more items than ``jobs`` are in work where their files are small and their server is far: not if the
+    /// user has chosen a number.
+    package var exceedsJobs = false
     /// Connections for one file; nil opens more only when they help.
     package var connections: Int?
     /// The most connections for one file when they help.
     package var connectionsLimit = 8
     /// Connections to one server.
     package var connectionsPerHost = 16
+    /// Whether there may be more of them to a server that is far and answers at once: not if the user has chosen a
+    /// number.
+    package var exceedsPerHost = false
     /// Attempts without progress before an item fails or is stopped.
     package var maxAttempts = 5
     /// How long a transfer may go without a byte.
@@ -53,6 +59,9 @@ package struct DownloadSettings: Sendable {
     static let initialTransfers = 4
     /// How many transfers may share one connection: what every server should allow (RFC 9113 section 6.5.2).
     static let streams = 100
+    /// How many transfers of small files a far server may have where nothing was chosen: at 50 ms about 900 files a
+    /// second, and fewer than all kinds of traffic may have together (``OriginBudgets/total``).
+    package static let farTransfers = 48
 
     /// Whether later bytes can be shown to belong to the present ones: by a validator or a digest, or because the user
     /// trusts the length.
@@ -70,6 +79,7 @@ package struct DownloadSettings: Sendable {
         var rules = OriginPacer.Rules(
             window: window, perHost: connectionsPerHost, total: max(Self.streams, jobs, connectionsPerHost))
         rules.streams = Self.streams
+        if exceedsPerHost { rules.far = Self.farTransfers }
         return rules
     }
 }

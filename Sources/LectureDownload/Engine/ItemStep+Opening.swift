@@ -195,12 +195,15 @@ extension ItemStep {
     private mutating func mayStart(_ origin: Origin, allowsHTTP2: Bool) -> Bool {
         let server = Server(origin: origin, carrier: allowsHTTP2 ? .stream : .connection)
         // While it waited for the server, others were claimed in its place.
-        guard item.hasTransfers || shared.items.jobCount < settings.jobs else {
+        let isJob = shared.items.jobCount < settings.jobs
+        guard item.hasTransfers || isJob || shared.mayStartBesideJobs(item, at: origin) else {
             item.obstacle = .busy(server)
             return false
         }
         switch shared.transfers.admission(server, &step) {
-        case .yes: return true
+        case .yes:
+            if !item.hasTransfers { item.place.isBesideJobs = !isJob }
+            return true
         case .busy: item.obstacle = .busy(server)
         case .later, .waiting, .broken: item.obstacle = .other
         }

@@ -34,6 +34,16 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         var kept = 0
         /// Where it ended when a piece was last asked for.
         var askedAt: UInt64?
+        /// How the header came.
+        var arrival: Arrival?
+    }
+
+    /// How the header came.
+    struct Arrival: Sendable, Hashable {
+        /// How far the server is; nil when the connection was there already.
+        let distance: Duration?
+        /// How long the answer took to begin; nil when that is not known.
+        let delay: Duration?
     }
 
     /// What only the transport's thread touches.
@@ -114,6 +124,9 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The next byte.
     package var position: UInt64 { shared.withLock { $0.position } }
 
+    /// How the header came; nil before it has.
+    var arrival: Arrival? { shared.withLock { $0.arrival } }
+
     /// Bytes of the body received so far.
     package var receivedBytes: Int64 { shared.withLock { $0.received } }
 
@@ -164,6 +177,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         body.verdict = verdict
         body.answer = (head.status, head.isHTTP2)
+        shared.withLock { $0.arrival = Arrival(distance: head.distance, delay: head.delay) }
         let accepted = accept(verdict)
         if !accepted, body.cause == .none { body.cause = .refusedHead }
         post(.head(id, verdict, status: head.status))

@@ -115,6 +115,10 @@ struct ResourceStep {
             lecture.item[token].sources.answered(by: transfer.lease)
             if file.machine.isProbing { try adopt(plan, from: transfer) }
             if lecture.item.has(token) { try keepBase(of: transfer) }
+            let isFree = lecture.shared.items.jobCount < lecture.settings.jobs
+            if lecture.item.place.learnedLength(plan.total, isFree: isFree) {
+                for resource in lecture.item.resources { lecture.step.cancel(resource.running) }
+            }
         case .descriptor, .empty, .changed, .rangeBeyondEnd, .redirect, .wait, .renewLease, .retry, .refuse:
             // Handled when the transfer has ended.
             return

@@ -32,6 +32,15 @@ struct SharedWork: Sendable {
         needsStep = true
     }
 
+    /// How many items may be taken up beside the jobs; see ``mayStartBesideJobs(_:at:)``.
+    var placesBesideJobs: Int { settings.exceedsJobs ? transfers.farPlaces : 0 }
+
+    /// Whether an item may start a transfer although there are as many jobs as there should be: a small file of a far
+    /// server, for which hardly anything is done before it has come. That it is small may turn out to be wrong.
+    func mayStartBesideJobs(_ item: ItemWork, at origin: Origin) -> Bool {
+        settings.exceedsJobs && transfers.hasFarPlace(origin) && !item.isLarge
+    }
+
     /// Counts bytes received since the last step, so that the count is right whenever a run ends.
     mutating func countFetched() { statistics.bytesFetched += transfers.countReceived() }
 
@@ -109,6 +118,8 @@ struct RunningTransfers: Sendable {
     var pacer: TrafficPacer
     /// What else is known of servers.
     var servers = OriginTraits()
+    /// How far servers are.
+    private var ways = FarServers()
     /// Servers whose stored limits and waits were looked up.
     private var knownOrigins: Set<Origin> = []
 
@@ -136,7 +147,45 @@ struct RunningTransfers: Sendable {
         guard let transfer = running.removeValue(forKey: id)?.transfer else { return nil }
         pacer.ended(id, report.pacingOutcome, at: boot, random: 0)
         recordHTTP2(of: transfer, report)
+        recordWay(of: transfer, report)
         return transfer
+    }
+
+    /// An answer has begun.
+    mutating func answered(_ transfer: TransferWork, _ verdict: ResponseVerdict) {
+        guard let plan = verdict.mediaPlan, let arrival = transfer.sink.arrival else { return }
+        ways.answered(transfer.origin, distance: arrival.distance, delay: arrival.delay, total: plan.total)
+        pacer.located(transfer.origin, isFar: ways.isFar(transfer.origin))
+    }
+
+    /// Whether a server is so far that many of its small files are asked for at once.
+    func isFar(_ origin: Origin) -> Bool { ways.isFar(origin) }
+
+    /// How many more small files far servers may be asked for.
+    var farPlaces: Int {
+        ways.far.reduce(0) { sum, origin in
+            let pacer = pacer[origin]
+            return sum + max(0, min(pacer.limit, DownloadSettings.farTransfers) - pacer.runningCount)
+        }
+    }
+
+    /// Whether one more small file of a far server may be asked for beside the jobs.
+    func hasFarPlace(_ origin: Origin) -> Bool {
+        ways.isFar(origin) && pacer[origin].runningCount < DownloadSettings.farTransfers
+    }
+
+    /// The network is another one.
+    mutating func networkChanged() {
+        for origin in Array(ways.far) { pacer.located(origin, isFar: false) }
+        ways.forget()
+    }
+
+    private mutating func recordWay(of transfer: TransferWork, _ report: TransferReport) {
+        if case .failed = report.outcome.end { ways.failed(transfer.origin) }
+        if report.outcome.end == .complete, report.reachedEnd, report.position <= FarServers.smallFile {
+            ways.ended(transfer.origin, after: report.outcome.sinceSent)
+        }
+        pacer.located(transfer.origin, isFar: ways.isFar(transfer.origin))
     }
 
     private mutating func recordHTTP2(of transfer: TransferWork, _ report: TransferReport) {

@@ -17,8 +17,8 @@ struct ItemWork: Sendable {
     var renewal = URLRenewal()
     var restarts = Restarts()
     var course = Course.working
-    /// What keeps it from starting.
-    var obstacle = Obstacle.none
+    /// Whether it may start, and counts as a job.
+    var place = JobPlace()
     /// Whether the licence lets its media be fetched.
     var grant = GrantStage.unknown
     var report = ProgressReport()
@@ -68,12 +68,22 @@ struct ItemWork: Sendable {
     /// Whether the disk may make bytes of it durable.
     var isWriting: Bool { resources.contains(where: \.machine.isWriting) }
     /// Whether it counts as a job: not while it only waits for a busy server, or for the disk to make its last bytes
-    /// durable.
-    var usesSlot: Bool { hasTransfers || !(isBlocked || isReceived) }
+    /// durable, nor while it runs beside the jobs.
+    var usesSlot: Bool { hasTransfers ? !place.isBesideJobs : !(isBlocked || isReceived) }
+    /// Whether a file of it is, or may be, larger than those that are fetched beside the jobs.
+    var isLarge: Bool {
+        if place.mustBeJob || record.expectedBytes ?? 0 > Int64(FarServers.smallFile) { return true }
+        return resources.contains { $0.record.total ?? $0.record.expectedBytes ?? 0 > FarServers.smallFile }
+    }
     var hasTransfers: Bool { loader.running != nil || resources.indices.contains { !resources[$0].sinks.isEmpty } }
     /// Whether all its bytes were received.
     var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) && stream.isDrained }
     var media: ResourceWork? { mediaPlace.map { resources[$0] } }
+    /// What keeps it from starting.
+    var obstacle: Obstacle {
+        get { place.obstacle }
+        set { place.obstacle = newValue }
+    }
     /// Whether its media was not answered yet.
     var isMediaProbing: Bool { mediaPlace.map { resources[$0].machine.isProbing } ?? false }
     private var mediaPlace: Int? { resources.indices.first { resources[$0].record.role == .media } }
@@ -174,6 +184,30 @@ struct ItemWork: Sendable {
 struct Server: Hashable {
     let origin: Origin
     let carrier: OriginPacer.Carrier
+}
+
+/// Whether an item may start, and counts as a job.
+struct JobPlace: Hashable {
+    /// What keeps it from starting.
+    var obstacle = Obstacle.none
+    /// Whether its transfers were started beside the jobs.
+    var isBesideJobs = false
+    /// Whether it was found to be no small file when it ran beside the jobs.
+    var mustBeJob = false
+
+    /// The length of a file is known, or its server does not say it. If the item runs beside the jobs and is not small
+    /// after all, it becomes a job, or waits until it can.
+    ///
+    /// - Parameters:
+    ///   - total: the length in bytes; nil when the server does not say it.
+    ///   - isFree: whether there are fewer jobs than there may be.
+    /// - Returns: whether its transfers have to end.
+    mutating func learnedLength(_ total: UInt64?, isFree: Bool) -> Bool {
+        guard isBesideJobs, total ?? .max > FarServers.smallFile else { return false }
+        mustBeJob = true
+        if isFree { isBesideJobs = false }
+        return !isFree
+    }
 }
 
 /// What keeps an item from starting a transfer.

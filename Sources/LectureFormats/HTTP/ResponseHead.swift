@@ -10,6 +10,11 @@ package struct ResponseHead: Hashable, Sendable {
     package var receivedAt: Timestamp
     /// Whether it came over HTTP/2.
     package var isHTTP2: Bool
+    /// How far the server is: how long TCP needed to connect to it (the first round trip). Nil when the connection was
+    /// there already. With a proxy it is the way to that.
+    package var distance: Duration?
+    /// How long the answer took to begin after the request was sent; nil when that is not known.
+    package var delay: Duration?
 
     /// Creates a head.
     ///

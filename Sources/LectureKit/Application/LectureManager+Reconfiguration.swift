@@ -22,7 +22,7 @@ extension LectureManager {
         core.state.configuration = used
         if let service = core.state.service {
             settings.hearsOthers = service.engine.settings.hearsOthers
-            settings.connectionsPerHost = old.connectionsPerHost
+            (settings.connectionsPerHost, settings.exceedsPerHost) = (old.connectionsPerHost, !old.hasChosenPerHost)
             service.engine.configure(settings)
         }
         core.licensing.service?.usePatience(configuration)
@@ -46,6 +46,7 @@ extension LectureConfiguration {
         }
         keep("store", \.storeDirectory)
         keep("network.per_host", \.connectionsPerHost)
+        keepConnectionsPerHost(of: other)
         keep("network.ca_file", \.caFile)
         keep("network.proxy", \.proxy)
         keep("network.credentials_file", \.credentialsFile)

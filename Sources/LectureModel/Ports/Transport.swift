@@ -131,6 +131,9 @@ package struct TransferOutcome: Sendable, Hashable {
     package var bodyBytes: Int64
     /// From the call to the end.
     package var elapsed: Duration
+    /// From the moment the request was sent to the end, without the wait for a connection; nil when it was not sent, or
+    /// that is not known.
+    package var sinceSent: Duration?
 
     /// Creates an outcome.
     package init(end: End, bodyBytes: Int64, elapsed: Duration) {

@@ -29,6 +29,8 @@ package struct Answer {
     var waitSeconds: Int?
     /// The time until the header comes.
     package var latency: Duration = .milliseconds(20)
+    /// How long TCP needed to connect; nil for a connection that was there.
+    package var distance: Duration?
     /// Bytes every 10 ms.
     package var pace = 512 << 10
 
@@ -118,7 +120,7 @@ package final class ScriptedNetwork {
     package internal(set) var delivered = 0
 
     /// Called with the bytes that are delivered.
-    var onBytes: (TransferRequest, Int) -> Void = { _, _ in }
+    package var onBytes: (TransferRequest, Int) -> Void = { _, _ in }
     /// Called with the headers that are delivered, and the program that had asked.
     var onHead: (Int, TransferRequest, Answer) -> Void = { _, _, _ in }
     /// Answers instead of everything else; gets the program.

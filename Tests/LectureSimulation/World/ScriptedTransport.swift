@@ -67,9 +67,10 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
         let answer = exchange.answer
         if answer.isSilent { return stall(exchange) }
         if let curl = answer.fails { return end(exchange, .failed(curl: curl, detail: answer.detail)) }
-        let head = ResponseHead(
+        var head = ResponseHead(
             status: answer.status, fields: answer.fields, redirectURL: answer.redirectURL, receivedAt: world.now,
             isHTTP2: answer.isHTTP2)
+        (head.distance, head.delay) = (answer.distance, answer.latency)
         network.onHead(program, exchange.request, exchange.answer)
         guard exchange.request.sink.headReceived(head) else { return end(exchange, .stopped) }
         next(exchange, in: .milliseconds(5))
@@ -119,8 +120,9 @@ package final class ScriptedTransport: Transport, @unchecked Sendable {
     private func end(_ exchange: Exchange, _ end: TransferOutcome.End) {
         guard running.removeValue(forKey: exchange.request.id) != nil else { return }
         world.record("    \(exchange.request.id.value) \(end), \(exchange.sent) bytes")
-        exchange.request.sink.transferEnded(
-            TransferOutcome(
-                end: end, bodyBytes: Int64(exchange.sent), elapsed: .nanoseconds(world.boot - exchange.began)))
+        let elapsed = Duration.nanoseconds(world.boot - exchange.began)
+        var outcome = TransferOutcome(end: end, bodyBytes: Int64(exchange.sent), elapsed: elapsed)
+        outcome.sinceSent = elapsed
+        exchange.request.sink.transferEnded(outcome)
     }
 }
