@@ -66,6 +66,15 @@ final class DownloadService: LoopService, @unchecked Sendable {
     /// Runs a step soon. From any thread.
     func wake() { host.wake() }
 
+    /// Starts what was requested.
+    ///
+    /// - Parameter count: how many lectures; for none no connection has to be made.
+    func startRequested(_ count: Int) {
+        if count > 0 { session.prepareRequests() }
+        engine.setNeedsStep()
+        wake()
+    }
+
     /// What the next step finds.
     var traffic: StepTimer.Traffic {
         StepTimer.Traffic(exchanges: engine.exchangeCount, events: engine.inbox.count)

@@ -32,8 +32,7 @@ extension LectureManager.Downloads {
                 try transaction.index.owners.join(service.run, content: item.id)
             }
             try service.follow(item.id)
-            service.engine.setNeedsStep()
-            service.wake()
+            try follow()
         }
     }
 

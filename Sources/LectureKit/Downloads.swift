@@ -127,16 +127,12 @@ extension LectureManager.Downloads {
         if let list { named[list, default: []].formUnion(contents) }
         try reportQueued(results, contents)
         comparer.assumeIsolated { $0.start(due) }
-        service.engine.setNeedsStep()
-        service.wake()
+        try follow()
         return results
     }
 
-    /// Reports what was added to the queue, after the commit; nothing is read without listeners.
-    ///
-    /// - Parameters:
-    ///   - results: of all requests.
-    ///   - contents: the lectures of those that were not refused, in their order.
+    /// Reports what was added to the queue, after the commit; nothing is read without listeners. The lectures are those
+    /// of the requests that were not refused, in their order.
     private func reportQueued(_ results: [Result<Enqueued, LectureError>], _ contents: [ContentID]) throws {
         guard hub.hasListeners else { return }
         let entries = results.lazy.compactMap { try? $0.get() }
@@ -184,48 +180,25 @@ extension LectureManager.Downloads {
     /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are
     /// missing or damaged are included.
     ///
-    /// The head of the queue is downloaded at once; the others follow in transactions of their own, so that a million
-    /// lectures keep no download waiting.
+    /// The head of the queue is downloaded before the others are known to be requested.
     ///
     /// - Returns: how many lectures that are; fewer when the manager is closed meanwhile.
     /// - Throws: ``LectureError`` when the store cannot be written. What was continued before is downloaded.
     @discardableResult
     public func continueUnfinished() async throws(LectureError) -> Int {
-        let (service, last, head) = try LectureError.only {
+        var (service, filling) = try LectureError.only {
             let service = try openService()
             try markFound()
             try markMissing(isQueued: true)
-            return try index.transaction { transaction in
-                let owners = transaction.index.owners
-                try owners.retryStopped()
-                return (service, try owners.lastContent(), try owners.joinHead(of: service.run, limit: Self.headOfRun))
-            }
+            return (service, try RunFilling(service.run, in: index))
         }
-        var count = head
-        if count > 0 { start(service) }
-        var first = ContentID(0)
-        while first <= last, self.service === service {
-            let ids = first...min(last, ContentID(first.value + Self.groupOfRun))
-            count += try LectureError.only {
-                try index.transaction { try $0.index.owners.joinUnfinished(service.run, ids: ids) }
-            }
-            first = ContentID(ids.upperBound.value + 1)
+        service.startRequested(filling.count)
+        while self.service === service, try LectureError.only({ try filling.addGroup(in: index) }) {
             // The engine's next step, and what others request, come between two groups.
             await Task.yield()
         }
-        if self.service === service { start(service) }
-        return count
-    }
-
-    /// So many lectures of a run are downloaded before the others are known to be in it.
-    private static var headOfRun: Int { 1000 }
-    /// So many lectures are added to a run in one transaction: a tenth of a second at most.
-    private static var groupOfRun: Int64 { 50_000 }
-
-    private func start(_ service: DownloadService) {
-        service.session.prepareRequests()
-        service.engine.setNeedsStep()
-        service.wake()
+        if self.service === service { service.startRequested(filling.count) }
+        return filling.count
     }
 
     /// Waits until everything requested from this manager is complete or has a final reason.
