@@ -21,10 +21,10 @@ extension CommandTable {
                 environment: "LECTURE_RETRIES", defaultText: "3", conflicts: ["max-attempts"]),
             .value(
                 "per-host", nil, "N", .integer(1...256), help: "Connections to one server, across all lectures.",
-                environment: "LECTURE_PER_HOST", defaultText: "16"),
+                environment: "LECTURE_PER_HOST", defaultText: "16, or 48 for small files of a far server"),
             .value(
                 "jobs", "j", "N", .integer(1...256), help: "Lectures downloaded at once.", environment: "LECTURE_JOBS",
-                defaultText: "4"),
+                defaultText: "4, and up to 48 small files of a far server"),
         ]
         + credentialOptions
 
