@@ -235,7 +235,9 @@ class Files:
                 f"{self.work}/urls.txt"]
 
     def ours(self, *arguments, jobs=16):
-        return ours(self.work, "--jobs", str(jobs), "--output-dir", f"{self.work}/out/files", *arguments,
+        """Without a number of jobs it chooses one itself."""
+        number = [] if jobs is None else ["--jobs", str(jobs)]
+        return ours(self.work, *number, "--output-dir", f"{self.work}/out/files", *arguments,
                     f"{self.work}/course.jsonl")
 
     def measure(self, tools, rounds, run=run):
@@ -333,8 +335,8 @@ def far(work, sizes, rounds, samples):
 
         def body(network, url):
             files.write_lists(url)
-            # 100 streams are one connection.
-            tools = {"curl": files.curl(*theirs), "ours": files.ours(*own, jobs=100 if "http2" in link else 16)}
+            # 100 streams are one connection. Without HTTP/2 the number of requests at once is its own choice.
+            tools = {"curl": files.curl(*theirs), "ours": files.ours(*own, jobs=100 if "http2" in link else None)}
             return files.measure(tools, rounds, network.run)
 
         rows = across(work, body, **link)

@@ -190,8 +190,8 @@ def page(goals, limits, figures, records):
             trip, packets of 1,500 bytes, loss on the way to the client. Before each measurement the time to connect, and
             after it the share of lost packets are compared with what was asked for. Without loss the congestion control is
             Reno.
-            For HTTP/2 lecturectl uses `--jobs 100`, over one connection; curl uses 16 connections of HTTP/1.1, both over
-            TLS.""",
+            lecturectl chooses itself how many files it fetches at once, up to 48; for HTTP/2 it uses `--jobs 100`, over one
+            connection, where curl uses 16 connections of HTTP/1.1, both over TLS.""",
             """"First request" is the time from the start of the process until the first byte of its first request is at a
             server, in a store with 1,000 lectures, or a million, that wait to be downloaded."""),
         "", "## Machine", "",
