@@ -34,6 +34,10 @@ def versions():
             return "not installed"
         return (done.stdout or done.stderr).strip().splitlines()[0]
 
+    def version(place, *command):
+        """A word of the first line that a program writes."""
+        return first(*command).split()[place] if shutil.which(command[0]) else "not installed"
+
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), platform.machine())
     nginx = first(shutil.which("nginx") or "/usr/sbin/nginx", "-v").rsplit("/", 1)[-1]
@@ -41,9 +45,9 @@ def versions():
         "processor": f"{os.cpu_count()} x {model}", "kernel": f"Linux {platform.release()}",
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "tools": ", ".join([
-            "curl " + first("curl", "--version").split()[1], "aria2 " + first("aria2c", "--version").split()[-1],
-            "wget2 " + first("wget2", "--version").split()[2], "nginx " + nginx.split()[0],
-            "OpenSSL " + first("openssl", "version").split()[1], "SQLite " + first("sqlite3", "--version").split()[0]]),
+            "curl " + version(1, "curl", "--version"), "aria2 " + version(-1, "aria2c", "--version"),
+            "wget2 " + version(2, "wget2", "--version"), "nginx " + nginx.split()[0],
+            "OpenSSL " + version(1, "openssl", "version"), "SQLite " + version(0, "sqlite3", "--version")]),
         "lecturectl": first(LECTURECTL, "--version").split()[-1],
         "commit": first("git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"),
     }
