@@ -142,6 +142,7 @@ private struct ChunkCheck {
             throw error
         }
     }
+
     /// Reads one chunk to where it stays, without another copy.
     ///
     /// - Parameter chunk: its number and its proof.

@@ -13,7 +13,7 @@ extension LectureConfiguration {
     func downloadSettings() throws -> DownloadSettings {
         var settings = DownloadSettings()
         settings.jobs = try Self.check(jobs, in: 1...256, "jobs")
-        settings.exceedsJobs = !hasChosenJobs
+        settings.exceedsJobs = chosenJobs == nil
         settings.connections = try connections.map { try Self.check($0, in: 1...64, "connections") }
         settings.maxAttempts = try Self.check(maxAttempts, in: 1...1000, "attempts")
         settings.rateLimit = try rateLimit.map { try Self.check($0, in: 1...Int.max, "rate limit") }
@@ -26,14 +26,14 @@ extension LectureConfiguration {
         settings.trustsLength = trustsLength
         settings.selection = streamSelection
         settings.connectionsPerHost = try Self.check(connectionsPerHost, in: 1...256, "connections per host")
-        settings.exceedsPerHost = !hasChosenPerHost
+        settings.exceedsPerHost = chosenPerHost == nil
         settings.quotaBytes = try quotaBytes.map { UInt64(try Self.check(Int($0), in: 0...Int.max, "quota")) }
         settings.reserveBytes = UInt64(try Self.check(Int(reserveBytes), in: 0...Int.max, "reserve"))
         return settings
     }
 
     /// Connections of all kinds of traffic to one host. Unless a number was set, each kind has its own bound.
-    var mostConnectionsPerHost: Int { hasChosenPerHost ? connectionsPerHost : OriginBudgets.total }
+    var mostConnectionsPerHost: Int { chosenPerHost ?? OriginBudgets.total }
 
     /// The transport's settings, with the current credentials from the files.
     ///

@@ -10,9 +10,12 @@ public struct LectureConfiguration: Sendable {
     public var storeDirectory: String
     /// Lectures downloaded at once. If this is not set, up to 48 small files (of at most 1 MiB) of a server that is far
     /// and answers at once are downloaded beside them.
-    public var jobs = 4 { didSet { hasChosenJobs = true } }
-    /// Whether ``jobs`` was set.
-    package private(set) var hasChosenJobs = false
+    public var jobs: Int {
+        get { chosenJobs ?? 4 }
+        set { chosenJobs = newValue }
+    }
+    /// What ``jobs`` was set to; nil for the default, which is no bound for far servers.
+    package var chosenJobs: Int?
     /// Connections for one file; nil opens more only when they help.
     public var connections: Int?
     /// Bytes a second of all downloads together; nil for no limit.
@@ -27,9 +30,12 @@ public struct LectureConfiguration: Sendable {
     public var stallTimeout: Duration = .seconds(30)
     /// Connections to one server. If this is not set, up to 48 where the server is far, answers at once and has small
     /// files, and up to 64 for the requests of licences.
-    public var connectionsPerHost = 16 { didSet { hasChosenPerHost = true } }
-    /// Whether ``connectionsPerHost`` was set.
-    package private(set) var hasChosenPerHost = false
+    public var connectionsPerHost: Int {
+        get { chosenPerHost ?? 16 }
+        set { chosenPerHost = newValue }
+    }
+    /// What ``connectionsPerHost`` was set to; nil for the default, which is no bound for far servers and for licences.
+    package var chosenPerHost: Int?
     /// Bytes that all lectures together may take; nil for no limit.
     public var quotaBytes: Int64?
     /// Bytes that stay free on the disk.
@@ -99,9 +105,4 @@ public struct LectureConfiguration: Sendable {
     ///
     /// - Parameter storeDirectory: the directory of the store; created when it is missing.
     public init(storeDirectory: String) { self.storeDirectory = storeDirectory }
-
-    /// Takes the number of connections to one server, and whether it was set.
-    package mutating func keepConnectionsPerHost(of other: Self) {
-        (connectionsPerHost, hasChosenPerHost) = (other.connectionsPerHost, other.hasChosenPerHost)
-    }
 }

@@ -78,7 +78,7 @@ package struct OwnerRows: ClaimStore {
     /// again.
     ///
     /// - Throws: ``LectureError``.
-    package func retryStopped() throws {
+    func retryStopped() throws {
         try connection.execute(
             """
             UPDATE content SET state = \(sql: ItemState.queued), stop_reason = NULL, attempts = 0,
@@ -97,7 +97,7 @@ package struct OwnerRows: ClaimStore {
     ///   - limit: at most this many.
     /// - Returns: how many were added.
     /// - Throws: ``LectureError``.
-    package func joinHead(of run: RunID, limit: Int) throws -> Int {
+    func joinHead(of run: RunID, limit: Int) throws -> Int {
         try connection.execute(
             """
             INSERT OR IGNORE INTO run_item(run_id, content_id)
@@ -114,7 +114,7 @@ package struct OwnerRows: ClaimStore {
     ///   - ids: the lectures.
     /// - Returns: how many were added; those that had been in the run are not counted.
     /// - Throws: ``LectureError``.
-    package func joinUnfinished(_ run: RunID, ids: ClosedRange<ContentID>) throws -> Int {
+    func joinUnfinished(_ run: RunID, ids: ClosedRange<ContentID>) throws -> Int {
         try connection.execute(
             """
             INSERT OR IGNORE INTO run_item(run_id, content_id)
@@ -127,7 +127,7 @@ package struct OwnerRows: ClaimStore {
     /// The lecture that was added last; 0 when there is none.
     ///
     /// - Throws: ``LectureError``.
-    package func lastContent() throws -> ContentID {
+    func lastContent() throws -> ContentID {
         try connection.first("SELECT coalesce(max(id), 0) FROM content") { $0.id(0) } ?? ContentID(0)
     }
 

@@ -250,7 +250,7 @@ extension JSONSchema {
             (["--config", file], false, true),
         ] {
             let settings = try session(["precache", "http://h/a.mp4"] + words).librarySettings()
-            #expect(settings.hasChosenJobs == jobs && settings.hasChosenPerHost == perHost)
+            #expect((settings.chosenJobs != nil) == jobs && (settings.chosenPerHost != nil) == perHost)
             #expect(settings.jobs == 4 && settings.connectionsPerHost == 16)
         }
     }

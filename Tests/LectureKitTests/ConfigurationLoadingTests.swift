@@ -76,11 +76,11 @@ import Testing
         #expect(!settings.exceedsJobs && !settings.exceedsPerHost && settings.connectionsPerHost == 16)
         #expect(configuration.mostConnectionsPerHost == 16)
         var other = LectureConfiguration(storeDirectory: "/s")
-        configuration.keepConnectionsPerHost(of: other)
+        configuration.chosenPerHost = other.chosenPerHost
         #expect(try configuration.downloadSettings().exceedsPerHost)
         let path = try place.write(#"{"network": {"jobs": 4, "per_host": 16}}"#, to: "numbers.json")
         _ = try other.apply(file: path)
-        #expect(other.hasChosenJobs && other.hasChosenPerHost)
+        #expect(other.chosenJobs == 4 && other.chosenPerHost == 16)
     }
 
     @Test(arguments: [

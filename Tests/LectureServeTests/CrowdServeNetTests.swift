@@ -138,6 +138,31 @@ struct CrowdServeNetTests {
         return peer
     }
 
+    /// The place of a client that has left is another one's. That it is gone is seen when there is something to send.
+    ///
+    /// - Parameters:
+    ///   - served: the server.
+    ///   - path: of the stream.
+    ///   - event: what is sent when the store changes.
+    ///   - other: a client that stays.
+    /// - Throws: when the store cannot be changed.
+    private static func expectFreePlace(
+        _ served: ServedStore, _ path: String, event: String, seenBy other: RawPeer
+    ) async throws {
+        for name in ["one", "two", "three"] {
+            let adding = try served.me.start("precache", "--quiet", "http://127.0.0.1:9/\(name).mp4")
+            #expect(other.read(until: "event: \(event)").contains("event: \(event)"))
+            _ = await adding.terminate()
+        }
+        var answer = ""
+        for _ in 0..<500 where !answer.hasPrefix("HTTP/1.1 200 ") {
+            let client = try page(served, path)
+            answer = client.read(until: "\r\n\r\n")
+            client.end()
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+    }
+
     @Test func `a hundred open pages get a change, with others that do not read`() async throws {
         let served = try await ServedStore(try BadDay())
         let deaf = try (0..<20).map { _ in try Self.page(served) }
@@ -162,19 +187,7 @@ struct CrowdServeNetTests {
         #expect(refused.status == 503 && refused.name == "many_pages" && refused.field("retry-after") == "10")
         #expect(try await served.ask("/").status == 200, "the page itself is shown")
         pages[7].end()
-        // That a client is gone is seen when there is something to send to it.
-        for name in ["one", "two", "three"] {
-            let adding = try served.me.start("precache", "--quiet", "http://127.0.0.1:9/\(name).mp4")
-            #expect(pages[0].read(until: "event: change").contains("event: change"))
-            _ = await adding.terminate()
-        }
-        var answer = ""
-        for _ in 0..<500 where !answer.hasPrefix("HTTP/1.1 200 ") {
-            let page = try Self.page(served)
-            answer = page.read(until: "\r\n\r\n")
-            page.end()
-        }
-        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+        try await Self.expectFreePlace(served, "/live", event: "change", seenBy: pages[0])
         await served.stop()
     }
 
@@ -190,18 +203,7 @@ struct CrowdServeNetTests {
         let page = try Self.page(served)
         #expect(page.read(until: "event: hello").hasPrefix("HTTP/1.1 200 "))
         programs[7].end()
-        for name in ["one", "two", "three"] {
-            let adding = try served.me.start("precache", "--quiet", "http://127.0.0.1:9/\(name).mp4")
-            #expect(programs[0].read(until: "event: status").contains("event: status"))
-            _ = await adding.terminate()
-        }
-        var answer = ""
-        for _ in 0..<500 where !answer.hasPrefix("HTTP/1.1 200 ") {
-            let program = try Self.page(served, "/api/v1/events")
-            answer = program.read(until: "\r\n\r\n")
-            program.end()
-        }
-        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+        try await Self.expectFreePlace(served, "/api/v1/events", event: "status", seenBy: programs[0])
         await served.stop()
     }
 }

@@ -285,6 +285,26 @@ import Testing
         }
     }
 
+    @Test func aLongRunIsFilledAfterItsHead() throws {
+        try StoreFixture.with { store in
+            try store.index.transaction { _ in
+                for number in 0..<1200 { try store.add("n\(number)") }
+            }
+            let owners = store.index.owners
+            let run = try owners.beginRun(owner: store.owner, command: "resume", now: store.now)
+            var filling = try RunFilling(run, in: store.index)
+            #expect(filling.count == 1000)
+            // The first can be downloaded before the others are in the run.
+            let claimed = try owners.claim(run: run, owner: store.owner, limit: 2, now: store.now)
+            #expect(claimed.map(\.content.key.text) == ["n0", "n1"])
+            #expect(try owners.summary(run).counts[.queued] == 1000)
+            #expect(try filling.addGroup(in: store.index))
+            #expect(filling.count == 1200)
+            #expect(try owners.summary(run).counts[.queued] == 1200)
+            #expect(try !filling.addGroup(in: store.index))
+        }
+    }
+
     @Test func changedTargetStatesOfLeasedContentsAreReported() throws {
         try StoreFixture.with { store in
             let lease = try store.leased("a")

@@ -2,12 +2,11 @@ import LectureModel
 
 /// How often a run counts its lectures.
 ///
-/// A count reads each lecture of the run, a second for a million of them, and downloads wait meanwhile. It may take a
-/// twentieth of the time at most.
+/// A count reads each lecture of the run, and downloads wait meanwhile. It may take a twentieth of the time at most.
 struct CountPace {
     private static let share = 20
-    private var earliest: BootInstant?
-    private var last: BootInstant?
+    /// When the last count began, and when its share of the time is over.
+    private var last: (start: BootInstant, rest: BootInstant)?
 
     /// Whether it is time to count.
     ///
@@ -16,8 +15,8 @@ struct CountPace {
     ///   - now: the boot clock.
     /// - Returns: true for the first one.
     func isDue(every interval: Duration, at now: BootInstant) -> Bool {
-        guard interval > .zero, let last, let earliest else { return true }
-        return now - last >= interval && now >= earliest
+        guard interval > .zero, let last else { return true }
+        return now - last.start >= interval && now >= last.rest
     }
 
     /// Records a count.
@@ -26,7 +25,6 @@ struct CountPace {
     ///   - start: when it began, by the boot clock.
     ///   - end: when it was done.
     mutating func counted(from start: BootInstant, to end: BootInstant) {
-        last = start
-        earliest = end + (end - start) * (Self.share - 1)
+        last = (start, end + (end - start) * (Self.share - 1))
     }
 }

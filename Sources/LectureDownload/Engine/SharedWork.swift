@@ -158,9 +158,6 @@ struct RunningTransfers: Sendable {
         pacer.located(transfer.origin, isFar: ways.isFar(transfer.origin))
     }
 
-    /// Whether a server is so far that many of its small files are asked for at once.
-    func isFar(_ origin: Origin) -> Bool { ways.isFar(origin) }
-
     /// How many more small files far servers may be asked for.
     var farPlaces: Int {
         ways.far.reduce(0) { sum, origin in

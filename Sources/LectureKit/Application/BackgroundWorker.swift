@@ -116,14 +116,14 @@ extension LectureConfiguration {
         func add(_ name: String, _ value: (some CustomStringConvertible)?) {
             if let value { options.append("--\(name)=\(value)") }
         }
-        add("jobs", hasChosenJobs ? jobs : nil)
+        add("jobs", chosenJobs)
         add("connections", connections)
         add("limit-rate", rateLimit)
         add("timetable", timetable)
         add("max-attempts", maxAttempts)
         // The command counts in whole seconds.
         add("timeout", "\(max(1, (stallTimeout.milliseconds + 999) / 1000))s")
-        add("per-host", hasChosenPerHost ? connectionsPerHost : nil)
+        add("per-host", chosenPerHost)
         add("quota", quotaBytes)
         add("reserve", reserveBytes)
         add("ca-file", caFile)

@@ -22,7 +22,7 @@ extension LectureManager {
         core.state.configuration = used
         if let service = core.state.service {
             settings.hearsOthers = service.engine.settings.hearsOthers
-            (settings.connectionsPerHost, settings.exceedsPerHost) = (old.connectionsPerHost, !old.hasChosenPerHost)
+            (settings.connectionsPerHost, settings.exceedsPerHost) = (old.connectionsPerHost, old.chosenPerHost == nil)
             service.engine.configure(settings)
         }
         core.licensing.service?.usePatience(configuration)
@@ -45,8 +45,7 @@ extension LectureConfiguration {
             self[keyPath: path] = other[keyPath: path]
         }
         keep("store", \.storeDirectory)
-        keep("network.per_host", \.connectionsPerHost)
-        keepConnectionsPerHost(of: other)
+        keep("network.per_host", \.chosenPerHost)
         keep("network.ca_file", \.caFile)
         keep("network.proxy", \.proxy)
         keep("network.credentials_file", \.credentialsFile)
