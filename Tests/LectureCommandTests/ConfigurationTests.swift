@@ -45,8 +45,9 @@ import Testing
         let settings = try load()
         let names = Dictionary(
             uniqueKeysWithValues: CommandTable.leaves[0].spec.options.map { ($0.long, $0.defaultText) })
-        #expect(names["jobs"] == "\(settings.jobs.value)")
-        #expect(names["per-host"] == "\(settings.perHost.value)")
+        // Help goes on with what far servers get.
+        #expect(names["jobs"]?.hasPrefix("\(settings.jobs.value), ") == true)
+        #expect(names["per-host"]?.hasPrefix("\(settings.perHost.value), ") == true)
         #expect(names["retries"] == "\(settings.retries.value)")
         #expect(names["timeout"].flatMap(Quantity.duration) == settings.timeout.value)
         #expect(names["reserve"].flatMap(Quantity.byteCount) == settings.reserveBytes.value)
