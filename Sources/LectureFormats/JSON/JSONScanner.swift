@@ -90,11 +90,12 @@ package struct JSONScanner {
             guard peek == UInt8(ascii: "\"") else { throw fault("no member name") }
             let start = position
             let name = try string()
-            if isDuplicate(name, members, &names) { throw fault("a duplicate member name", at: start) }
+            let mark = NameMark(name)
+            if isDuplicate(name, mark, members, &names) { throw fault("a duplicate member name", at: start) }
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw fault("no ':' after a member name") }
             skipSpace()
-            members.append(JSONMember(name, try value(depth: depth), at: start))
+            members.append(JSONMember(name, mark, try value(depth: depth), at: start))
         } while try continues(closing: UInt8(ascii: "}"))
         return .object(members)
     }
@@ -135,12 +136,10 @@ package struct JSONScanner {
     }
 
     /// Names are compared by their bytes: `String` treats two normalisations of a letter as equal.
-    private func isDuplicate(_ name: String, _ members: [JSONMember], _ names: inout Set<[UInt8]>) -> Bool {
-        if members.count < Self.pairwiseMembers {
-            return members.contains {
-                TextBytes.areEqual($0.name, name)
-            }
-        }
+    private func isDuplicate(
+        _ name: String, _ mark: NameMark, _ members: [JSONMember], _ names: inout Set<[UInt8]>
+    ) -> Bool {
+        if members.count < Self.pairwiseMembers { return members.place(of: name, mark) != nil }
         if names.isEmpty { names = Set(members.map { Array($0.name.utf8) }) }
         return !names.insert(Array(name.utf8)).inserted
     }
@@ -212,8 +211,11 @@ package struct JSONScanner {
         switch byte {
         case UInt8(ascii: "\""):
             position += 1
-            // ASCII is always UTF-8, and creating a string without the check takes half the time.
-            if isASCII { return String(decoding: bytes[start..<end], as: UTF8.self) }
+            // ASCII is always UTF-8, and creating a string without the check takes half the time; a slice of the array
+            // would retain it.
+            if isASCII {
+                return unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0[start..<end], as: UTF8.self) }
+            }
             return try text(bytes[start..<end], at: opening)
         case UInt8(ascii: "\\"): return try escapedString(start, opening)
         default: throw fault("a control character in a string")

@@ -41,6 +41,8 @@ package struct JSONMember: Hashable, Sendable {
     package let value: JSONValue
     /// Where its name begins in the text it was read from, in bytes; 0 for one that was not read.
     package let offset: Int
+    /// The mark of the name.
+    let mark: NameMark
 
     /// Creates a member.
     ///
@@ -49,9 +51,12 @@ package struct JSONMember: Hashable, Sendable {
     ///   - value: the value.
     ///   - offset: where its name begins in the text, in bytes.
     package init(_ name: String, _ value: JSONValue, at offset: Int = 0) {
-        self.name = name
-        self.value = value
-        self.offset = offset
+        self.init(name, NameMark(name), value, at: offset)
+    }
+
+    /// Creates a member from a name whose mark is known.
+    init(_ name: String, _ mark: NameMark, _ value: JSONValue, at offset: Int) {
+        (self.name, self.mark, self.value, self.offset) = (name, mark, value, offset)
     }
 
     /// Two members are equal that say the same, wherever they were read.
@@ -70,8 +75,7 @@ extension JSONValue {
     /// - Parameter name: compared byte by byte, so that two spellings of one letter are two names.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        for member in members where TextBytes.areEqual(member.name, name) { return member.value }
-        return nil
+        return members.place(of: name, NameMark(name)).map { members[$0].value }
     }
 
     /// The members, nil when this is not an object.
