@@ -172,10 +172,11 @@ struct CommandSession: Sendable {
 
 /// Reads lectures page by page, so that memory use does not grow with the store.
 struct ContentPages {
-    static let pageSize = 1000
     let manager: LectureManager
     let filter: ContentFilter
     let sort: ContentSort
+    /// How many are read at once.
+    var pageSize = 1000
 
     /// Passes all lectures to a body, in order.
     ///
@@ -188,10 +189,37 @@ struct ContentPages {
         var (place, offset, left) = (ListPlace?.none, offset, limit)
         while left > 0 {
             let run = try await manager.contents.list(
-                filter, sort: sort, after: place, skipping: offset, limit: min(Self.pageSize, left))
+                filter, sort: sort, after: place, skipping: offset, limit: min(pageSize, left))
             if run.contents.isEmpty { return }
             try await body(run.contents)
             left -= run.contents.count
+            guard let end = run.end else { return }
+            (place, offset) = (end, 0)
+        }
+    }
+
+    /// Writes a line for people about each lecture, in order.
+    ///
+    /// - Parameters:
+    ///   - offset: how many to skip.
+    ///   - limit: the maximum number.
+    ///   - lines: what they are written to.
+    ///   - line: writes the line of one lecture, of which only what lines show was read.
+    ///   - page: receives the lines of one page, and clears them.
+    /// - Throws: `LectureError` when the store cannot be read; what `page` throws.
+    func writeLines<Lines: Sendable>(
+        offset: Int = 0, limit: Int = .max, to lines: Lines, line: @Sendable (Content, inout Lines) -> Void,
+        page: (inout Lines) throws -> Void
+    ) async throws {
+        var (lines, place, offset, left) = (lines, ListPlace?.none, offset, limit)
+        while left > 0 {
+            let run = try await ListLines.write(
+                filter, sort: sort, after: place, skipping: offset, limit: min(pageSize, left), in: manager.contents,
+                to: lines, line)
+            if run.count == 0 { return }
+            lines = run.lines
+            try page(&lines)
+            left -= run.count
             guard let end = run.end else { return }
             (place, offset) = (end, 0)
         }

@@ -35,11 +35,11 @@ enum ListCommand {
             } else if context.outputIsTerminal {
                 try await table(pages, offset: offset, limit: limit, session)
             } else {
-                var rows = SafeRows()
-                try await pages.forEachPage(offset: offset, limit: limit) { contents in
-                    rows.removeAll()
-                    for content in contents { append(content, to: &rows) }
+                try await pages.writeLines(offset: offset, limit: limit, to: SafeRows()) { content, rows in
+                    append(content, to: &rows)
+                } page: { rows in
                     try context.output.write(rows)
+                    rows.removeAll()
                 }
             }
             return .done
@@ -73,7 +73,7 @@ enum ListCommand {
         try session.context.output.write(.lines(lines))
     }
 
-    /// Appends what ``row(_:)`` returns.
+    /// Appends what ``row(_:)`` returns. Both show only what is read of a lecture for a line.
     static func append(_ content: Content, to rows: inout SafeRows) {
         rows.append(content.key.text)
         rows.append(state(content))

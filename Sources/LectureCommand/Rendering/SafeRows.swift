@@ -3,7 +3,7 @@ import LectureFormats
 /// Rows of values that are separated by tabs, in one buffer: a list of 100,000 rows then needs no text for each value.
 ///
 /// Values are neutralised as those of a ``SafeText`` are, so that nothing in a title can begin a row of its own.
-package struct SafeRows {
+package struct SafeRows: Sendable {
     /// The rows as they are written; valid UTF-8.
     package private(set) var bytes: [UInt8] = []
     private var isRowEmpty = true

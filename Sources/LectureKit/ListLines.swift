@@ -1,0 +1,47 @@
+package import LectureModel
+import LectureStore
+
+/// Lines for people about the lectures of a list. No lecture is kept: in a list of 100,000, copying them would take
+/// longer than reading them.
+package enum ListLines {
+    /// Lines of lectures that follow one another in a list.
+    package struct Run<Lines: Sendable>: Sendable {
+        /// The lines.
+        package let lines: Lines
+        /// How many lectures they show.
+        package let count: Int
+        /// The place of the last one; nil when nothing can follow it.
+        package let end: ListPlace?
+    }
+
+    /// Writes the lectures that follow a place in a list, as ``LectureManager/Contents/list(_:sort:page:)`` shows them.
+    ///
+    /// - Parameters:
+    ///   - filter: which lectures.
+    ///   - sort: in which order.
+    ///   - place: the end of the run before, with the same filter and order; nil for the beginning.
+    ///   - offset: how many are skipped.
+    ///   - limit: the maximum number.
+    ///   - contents: of the store.
+    ///   - lines: what they are written to.
+    ///   - write: writes one lecture, of which only the members of ``ContentMembers/line`` were read.
+    /// - Returns: the lines.
+    /// - Throws: ``LectureError`` when the store cannot be read.
+    package static func write<Lines: Sendable>(
+        _ filter: ContentFilter, sort: ContentSort, after place: ListPlace?, skipping offset: Int, limit: Int,
+        in contents: isolated LectureManager.Contents, to lines: Lines,
+        _ write: @Sendable (Content, inout Lines) -> Void
+    ) throws(LectureError) -> Run<Lines> {
+        try LectureError.only {
+            var lines = lines
+            let (written, end): ([Void], ContentPlace?) = try contents.queries.contents(
+                filter, sort: sort, after: place?.place, skipping: offset, limit: limit, .line
+            ) { content, file in
+                // Without a file there is nothing to check, and nothing to copy.
+                guard let file else { return write(content, &lines) }
+                write(contents.truthful(content, file), &lines)
+            }
+            return Run(lines: lines, count: written.count, end: end.map { ListPlace(place: $0) })
+        }
+    }
+}

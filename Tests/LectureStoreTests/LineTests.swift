@@ -1,0 +1,123 @@
+import LectureModel
+import LectureSQLite
+import LectureTestSupport
+import Testing
+
+@testable import LectureStore
+
+/// What is read of a lecture for a line: less than of a lecture, and nothing else.
+@Suite struct LineTests {
+    /// Lectures in every state, for every reason, of every type, complete, partly complete and outdated.
+    private func fill(_ store: StoreFixture) throws {
+        let connection = store.index.connection
+        for state in ItemState.allCases {
+            for type in ContentType.allCases {
+                let id = try store.add("\(state.name)-\(type.rawValue)") { request in
+                    request.title = "선형대수 \(type.rawValue)"
+                    (request.course, request.teacher, request.folder) = ("course", "teacher", "a/b")
+                    request.priority = state.rawValue * 3 - 10
+                }
+                try connection.execute(
+                    """
+                    UPDATE content SET state = ?1, content_type = ?2, bytes_total = ?3, bytes_proven = ?4,
+                        chunks_total = 7, chunks_proven = 3, attempts = 4, next_attempt_ms = 5, duration_ms = 6,
+                        sha256 = zeroblob(32), completed_ms = CASE ?1 WHEN 4 THEN 8 END,
+                        stop_reason = CASE ?1 WHEN 5 THEN 1 END, error_code = CASE ?1 WHEN 6 THEN -8404 END
+                    WHERE id = ?5
+                    """, state, type, type.rawValue == 1 ? nil : 2000, type.rawValue == 2 ? 0 : 1234, id)
+            }
+        }
+        for reason in StopReason.allCases {
+            let id = try store.add("stopped for \(reason.rawValue)")
+            try connection.execute(
+                """
+                UPDATE content SET state = 5, stop_reason = ?, error_code = -8503, error_detail = 'server.example',
+                    error_cause = 'HTTP 503' WHERE id = ?
+                """, reason, id)
+        }
+        for name in ["whole", "older", "older and failed"] {
+            let id = try store.completed(name)
+            if name == "whole" { continue }
+            try connection.execute("UPDATE version SET is_outdated = 1 WHERE content_id = ?", id)
+            try connection.execute(
+                "UPDATE content SET state = ?, error_code = ?, completed_ms = NULL WHERE id = ?",
+                name == "older" ? ItemState.queued : .failed, name == "older" ? nil : -8404, id)
+        }
+    }
+
+    /// What a line has of a lecture.
+    private static func line(_ content: Content) -> Content {
+        var line = Content(
+            key: content.key, sourceURL: "", title: content.title, state: content.state,
+            added: Timestamp(milliseconds: 0))
+        (line.type, line.stopReason, line.error) = (content.type, content.stopReason, content.error)
+        line.priority = content.priority
+        (line.totalBytes, line.committedBytes) = (content.totalBytes, content.committedBytes)
+        (line.totalChunks, line.committedChunks) = (content.totalChunks, content.committedChunks)
+        (line.isPlayable, line.isOutdated) = (content.isPlayable, content.isOutdated)
+        return line
+    }
+
+    private struct Read: Equatable {
+        let content: Content
+        let file: FinalizedFile?
+    }
+
+    private func read(
+        _ queries: SQLiteContentQueries, _ filter: ContentFilter, _ sort: ContentSort, _ members: ContentMembers,
+        pagesOf limit: Int
+    ) throws -> [Read] {
+        var (all, place): ([Read], ContentPlace?) = ([], nil)
+        repeat {
+            let (page, end) = try queries.contents(
+                filter, sort: sort, after: place, skipping: 0, limit: limit, members
+            ) { Read(content: $0, file: $1) }
+            (all, place) = (all + page, end)
+        } while place != nil
+        return all
+    }
+
+    @Test(arguments: ContentSort.allCases, [3, 1000])
+    func `a line has what the lecture has, in the same order and with the same file`(
+        sort: ContentSort, limit: Int
+    ) throws {
+        try StoreFixture.with { store in
+            try fill(store)
+            let queries = try store.queries()
+            var filters = [ContentFilter()]
+            filters += [ItemState.completed, .stopped, .failed].map { state in
+                var filter = ContentFilter()
+                filter.states = [state]
+                return filter
+            }
+            for filter in filters {
+                let whole = try read(queries, filter, sort, .all, pagesOf: limit)
+                let lines = try read(queries, filter, sort, .line, pagesOf: limit)
+                #expect(!whole.isEmpty)
+                #expect(lines == whole.map { Read(content: Self.line($0.content), file: $0.file) })
+                #expect(lines.map(\.content.committedPercent) == whole.map(\.content.committedPercent))
+            }
+            let all = try read(queries, ContentFilter(), sort, .all, pagesOf: limit)
+            #expect(all.count == ItemState.allCases.count * ContentType.allCases.count + StopReason.allCases.count + 3)
+            #expect(all.contains { $0.file != nil } && all.contains { $0.content.isOutdated })
+            #expect(all.contains { $0.content.error != nil } && all.contains { $0.content.course == "course" })
+            try store.index.connection.run(script: "DELETE FROM content; DELETE FROM licence")
+        }
+    }
+
+    @Test func `a line reads the index that the list of lectures reads, and sorts as little`() throws {
+        try StoreFixture.with { store in
+            let connection = try store.queries().connection
+            for sort in ContentSort.allCases {
+                let list = try ContentList(ContentFilter(), sort: sort, on: connection)
+                let part = try #require(list.parts(after: nil).first)
+                func plan(_ columns: String) throws -> [String] {
+                    try connection.plan(
+                        list.sql(part, columns: "\(columns), \(ContentColumns.joinedMedia)"),
+                        values: list.values + part.values + [50.sqliteValue, 0.sqliteValue])
+                }
+                #expect(try plan(ContentColumns.joinedLine) == plan(ContentColumns.joinedList), "\(sort)")
+            }
+        }
+    }
+}
