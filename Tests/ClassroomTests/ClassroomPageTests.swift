@@ -33,9 +33,11 @@ struct ClassroomPageTests {
                 {"chapters":[{"language":"ko","items":[\(later),\(mark)]},{"language":"","items":[\(mark)]}],
                 "bookmarks":[\(mark)]}
                 """)
-        let subtitles = [("ko", text), ("", ""), ("en\" onload=\"x", "")].enumerated().map { number, subtitle in
-            (number, KeptSubtitle(name: subtitle.1, language: subtitle.0, isMachineMade: false, bytes: []))
+        let files = [("ko", text), ("", ""), ("en\" onload=\"x", "")].map { language, name in
+            KeptSubtitle(name: name, language: language, isMachineMade: false, bytes: Array("WEBVTT".utf8))
         }
+        let refused = KeptSubtitle(name: text, language: "", isMachineMade: false, bytes: [0xB0])
+        let subtitles = WatchedSubtitles(files + [refused])
         return ClassroomPage.Watched(
             details: details, outline: outline, subtitles: subtitles, media: nil, at: 75, formToken: "\"><i>")
     }
@@ -115,6 +117,8 @@ struct ClassroomPageTests {
         #expect(page["track"].map { $0.attributes["srclang"] } == ["ko", "und", "en\" onload=\"x"])
         #expect(page["track"].map { $0.attributes["label"] } == [text, "Subtitles", "en\" onload=\"x"])
         #expect(page["track"].map { $0.attributes["default"] != nil } == [true, false, false])
+        let small = page["small"].map { Markup.unescaped($0.text) }
+        #expect(small.contains("\(text): \(PageText.subtitlesEncoding.text(.english))"), "\(small)")
         #expect(page["h2"].map(\.text) == ["Chapters", "Chapters", "Bookmarks"])
         #expect(page["ol"].map { $0.attributes["lang"] } == ["ko", nil, nil])
         let marks = page["a"].filter { $0.attributes["data-at"] != nil }
@@ -147,7 +151,8 @@ struct ClassroomPageTests {
 
     @Test func `a lecture of which nothing is known has a page`() throws {
         let watched = ClassroomPage.Watched(
-            details: try Self.lecture("<key>"), outline: ContentOutline(), subtitles: [], media: nil, at: 0,
+            details: try Self.lecture("<key>"), outline: ContentOutline(), subtitles: WatchedSubtitles([]), media: nil,
+            at: 0,
             formToken: "")
         let answer = Self.page().watch(watched)
         Self.expectSound(answer, title: "<key>")

@@ -112,17 +112,6 @@ struct ViewingTests {
         for text in ["~!", "~_w"] { #expect(LectureSegment.key(text) == nil, "\(text)") }
     }
 
-    @Test func `subtitles become WebVTT where that is possible`() {
-        func text(_ text: String) -> String? {
-            WebSubtitles.text(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
-        }
-        let cue = "1\r\n00:00:01,500 --> 00:00:03,000\r\nHello, 안녕\r\n\r\n"
-        #expect(text("\u{FEFF}\(cue)") == "WEBVTT\n\n1\n00:00:01.500 --> 00:00:03.000\nHello, 안녕\n\n\n")
-        #expect(text("WEBVTT\n\n00:01.000 --> 00:02.000\nA") == "WEBVTT\n\n00:01.000 --> 00:02.000\nA")
-        #expect(text("<SAMI><BODY></BODY></SAMI>") == nil && text("") == nil)
-        #expect(WebSubtitles.text(Array(cue.utf8) + [0xB0, 0xA1]) == nil, "another character set")
-    }
-
     @Test func `pictures are known by their first bytes`() {
         let kinds: [([UInt8], String?)] = [
             ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"), ([0x89, 0x50, 0x4E, 0x47], "image/png"),

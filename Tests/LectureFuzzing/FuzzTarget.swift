@@ -32,7 +32,7 @@ package struct FuzzTarget: Sendable {
     /// Every target, by name.
     package static let all: [FuzzTarget] =
         (fields + heads + addresses + documents + lists + command + names + stores + licences + manifests + bundles
-        + playlists).sorted {
+        + playlists + subtitles).sorted {
             $0.name < $1.name
         }
 

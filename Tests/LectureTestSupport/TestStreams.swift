@@ -222,7 +222,8 @@ package struct TestStreams: Sendable {
         var options = NginxOrigin.Options()
         options.directives =
             "types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; video/mp4 mp4 m4s; text/vtt vtt; "
-            + "application/dash+xml mpd; application/octet-stream bin; } "
+            + "application/x-sami smi; application/x-subrip srt; application/dash+xml mpd; "
+            + "application/octet-stream bin ass; } "
             + "default_type application/vnd.lecturekit.descriptor+json;"
         return try await NginxOrigin.start(serving: path ?? directory.path, options)
     }

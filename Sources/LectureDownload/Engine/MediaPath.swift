@@ -51,6 +51,8 @@ package enum MediaPath {
         ("video/mp4", ".mp4"), ("video/x-m4v", ".m4v"), ("video/webm", ".webm"),
         ("video/quicktime", ".mov"), ("video/mp2t", ".ts"), ("audio/mp4", ".m4a"), ("audio/x-m4a", ".m4a"),
         ("audio/mpeg", ".mp3"), ("image/jpeg", ".jpg"), ("image/png", ".png"), ("text/vtt", ".vtt"),
-        ("application/x-subrip", ".srt"),
+        ("application/x-subrip", ".srt"), ("application/x-sami", ".smi"),
+        // What Debian's servers call files of this name.
+        ("application/smil+xml", ".smi"), ("application/smil", ".smi"),
     ]
 }

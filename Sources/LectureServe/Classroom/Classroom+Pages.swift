@@ -33,7 +33,7 @@ extension Classroom {
         guard let details = try await manager.contents.details(of: key), details.content.state == .completed else {
             throw ClassroomRefusal.unknownLecture
         }
-        let kept = try await manager.contents.subtitles(of: key)
+        let subtitles = WatchedSubtitles(try await manager.contents.subtitles(of: key))
         let media = try request.head.parameter("play").map { try plays.find($0, of: person).path }
         let at =
             if let named = request.head.parameter("at").flatMap(Int64.init) { named } else {
@@ -41,8 +41,7 @@ extension Classroom {
             }
         return Self.page(request).watch(
             ClassroomPage.Watched(
-                details: details, outline: try await manager.contents.outline(of: key),
-                subtitles: kept.enumerated().filter { WebSubtitles.isKnown($0.element.bytes) }.map { ($0, $1) },
+                details: details, outline: try await manager.contents.outline(of: key), subtitles: subtitles,
                 media: media, at: max(0, min(at, Int64(ViewingReport.longest))),
                 formToken: request.formToken ?? ""))
     }
@@ -54,14 +53,17 @@ extension Classroom {
         return point.milliseconds / 1000
     }
 
-    /// Subtitles as WebVTT.
-    func subtitle(_ segment: String, _ number: Int?, _ request: SiteRequest) async throws -> HTTPAnswer {
+    /// Subtitles as WebVTT: one track of a file.
+    func subtitle(_ segment: String, _ number: Int?, _ track: Int?, _ request: SiteRequest) async throws -> HTTPAnswer {
         let (key, _) = try permitted(segment, request)
         let kept = try await manager.contents.subtitles(of: key)
-        guard let number, kept.indices.contains(number), let text = WebSubtitles.text(kept[number].bytes) else {
-            throw ClassroomRefusal.unknownLecture
+        guard let number, kept.indices.contains(number) else { throw ClassroomRefusal.unknownLecture }
+        let tracks: [WebSubtitles.Track]
+        do throws(WebSubtitles.Refusal) { tracks = try WebSubtitles.tracks(kept[number].bytes) } catch {
+            throw ClassroomRefusal.subtitles(error)
         }
-        return HTTPAnswer(200, [("Content-Type", "text/vtt; charset=utf-8")], body: .bytes(text))
+        guard let track, tracks.indices.contains(track) else { throw ClassroomRefusal.unknownLecture }
+        return HTTPAnswer(200, [("Content-Type", "text/vtt; charset=utf-8")], body: .bytes(tracks[track].text))
     }
 
     /// The still picture.
@@ -88,47 +90,5 @@ enum PictureKind {
         if bytes.starts(with: "GIF8".utf8) { return "image/gif" }
         let isWebP = bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
         return isWebP ? "image/webp" : nil
-    }
-}
-
-/// Subtitles for browsers, which read WebVTT only.
-enum WebSubtitles {
-    /// Whether subtitles can be shown: WebVTT and SubRip, in UTF-8.
-    ///
-    /// - Parameter bytes: of the file.
-    /// - Returns: whether ``text(_:)`` has an answer.
-    static func isKnown(_ bytes: [UInt8]) -> Bool { text(bytes) != nil }
-
-    /// Subtitles as WebVTT. SubRip differs by its head, and by the comma in its times.
-    ///
-    /// - Parameter bytes: of the file.
-    /// - Returns: nil for another form, and for another character set than UTF-8.
-    static func text(_ bytes: [UInt8]) -> [UInt8]? {
-        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
-        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-        if bytes.starts(with: "WEBVTT".utf8) { return bytes }
-        let arrow = Array("-->".utf8)
-        var (result, hasTimes) = (Array("WEBVTT\n\n".utf8), false)
-        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            let words = line.split(separator: UInt8(ascii: " "))
-            if words.count >= 3, words[1].elementsEqual(arrow), isTime(words[0]), isTime(words[2]) {
-                hasTimes = true
-                result += line.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
-            } else {
-                result += line
-            }
-            result.append(UInt8(ascii: "\n"))
-        }
-        return hasTimes ? result : nil
-    }
-
-    /// `00:01:02,500`.
-    private static func isTime(_ word: ArraySlice<UInt8>) -> Bool {
-        let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        let isDigits = word.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ",")
-        }
-        return parts.count == 3 && isDigits && parts[2].split(separator: UInt8(ascii: ",")).count == 2
     }
 }

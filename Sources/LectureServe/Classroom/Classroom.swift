@@ -13,7 +13,7 @@ import LectureServedMedia
 /// POST /classroom/lectures/KEY/plays           opens a play
 /// GET  /classroom/lectures/KEY/media           opens or continues the play of a program
 /// GET  /classroom/lectures/KEY/poster          its picture
-/// GET  /classroom/lectures/KEY/subtitles/N     subtitles, as WebVTT
+/// GET  /classroom/lectures/KEY/subtitles/N     subtitles, as WebVTT; /N/TRACK for further tracks of a file
 /// GET  /classroom/plays/TOKEN[/NAME]           media of a play
 /// POST /classroom/plays/TOKEN/progress         what was watched
 /// POST /classroom/links                        a link to one lecture
@@ -65,7 +65,7 @@ final class Classroom: SitePart {
                     }
                 }
             ]
-        case ("lectures", 2...4): return lectureRoutes(rest)
+        case ("lectures", 2...5): return lectureRoutes(rest)
         case ("plays", 2...3): return playRoutes(token: rest[1], name: rest.count == 3 ? rest[2] : nil)
         default: return nil
         }
@@ -94,9 +94,9 @@ final class Classroom: SitePart {
                 }
             ]
         case ("poster", 3): return ["GET": viewer { request, _ in try await self.poster(segment, request) }]
-        case ("subtitles", 4):
-            let number = Int(rest[3])
-            return ["GET": viewer { request, _ in try await self.subtitle(segment, number, request) }]
+        case ("subtitles", 4...5):
+            let (number, track) = (Int(rest[3]), rest.count == 5 ? Int(rest[4]) : 0)
+            return ["GET": viewer { request, _ in try await self.subtitle(segment, number, track, request) }]
         default: return nil
         }
     }

@@ -98,8 +98,7 @@ struct ClassroomPage: Sendable {
     struct Watched {
         var details: ContentDetails
         var outline: ContentOutline
-        /// Names and languages of the subtitles that are WebVTT, with their numbers.
-        var subtitles: [(number: Int, subtitle: KeptSubtitle)]
+        var subtitles: WatchedSubtitles
         /// The media of a play that was opened without script; nil before.
         var media: String?
         /// Where it begins, in seconds.
@@ -129,6 +128,10 @@ struct ClassroomPage: Sendable {
             let link = HTML("a", ["href": "\(place)?at=0", "data-at": "0"], context.html(.fromStart))
             parts.append(HTML("p", [:], link))
         }
+        for refused in watched.subtitles.refused {
+            let name = refused.name.isEmpty ? context.text(.subtitles) : refused.name
+            parts.append(HTML("p", [:], HTML("small", [:], HTML("\(name): "), context.html(refused.reason.pageText))))
+        }
         if !watched.details.synopsis.isEmpty { parts.append(HTML("p", [:], HTML(watched.details.synopsis))) }
         for chapters in watched.outline.chapters {
             parts.append(marks(.chapters, chapters.items, place, language: chapters.language))
@@ -138,15 +141,14 @@ struct ClassroomPage: Sendable {
     }
 
     private func video(_ watched: Watched, _ place: String, _ title: String) -> HTML {
-        let tracks = watched.subtitles.enumerated().map { index, track in
-            let language = track.subtitle.language
-            let name = language.isEmpty ? context.text(.subtitles) : language
+        let tracks = watched.subtitles.tracks.enumerated().map { index, track in
+            let name = track.language.isEmpty ? context.text(.subtitles) : track.language
             return HTML(
                 "track",
                 [
-                    "kind": "subtitles", "src": "\(place)/subtitles/\(track.number)",
-                    "srclang": language.isEmpty ? "und" : language,
-                    "label": track.subtitle.name.isEmpty ? name : track.subtitle.name, "default": index == 0 ? "" : nil,
+                    "kind": "subtitles", "src": "\(place)/subtitles/\(track.path)",
+                    "srclang": track.language.isEmpty ? "und" : track.language,
+                    "label": track.name.isEmpty ? name : track.name, "default": index == 0 ? "" : nil,
                 ])
         }
         let source = watched.media.map { media in

@@ -34,6 +34,11 @@ struct ClassroomRefusal: Error, Sendable, Hashable {
     /// A link that was changed, or is of another server.
     static let link = Self(status: 403, name: "link", .refusedLink)
 
+    /// Subtitles that no browser can be given.
+    static func subtitles(_ refusal: WebSubtitles.Refusal) -> Self {
+        Self(status: 404, name: "subtitles", refusal.pageText)
+    }
+
     /// Creates a refusal of the classroom's own.
     private init(status: Int, name: String, _ text: PageText) {
         (self.status, self.name, self.text, sentence) = (status, name, text, text.text(.english))

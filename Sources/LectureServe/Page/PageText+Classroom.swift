@@ -45,6 +45,21 @@ extension PageText {
             "시청했다고 보고된 구간은 시청할 수 없는 구간입니다.",
             "視聴したと報告された区間は、視聴できない区間です。",
         ],
+        .subtitlesEncoding: [
+            "These subtitles cannot be shown: they are not in UTF-8, UTF-16 or CP949.",
+            "이 자막은 표시할 수 없습니다. UTF-8, UTF-16 또는 CP949가 아닙니다.",
+            "この字幕は表示できません。UTF-8、UTF-16、CP949のいずれでもありません。",
+        ],
+        .subtitlesForm: [
+            "These subtitles cannot be shown: they have no text in WebVTT, SubRip or SAMI.",
+            "이 자막은 표시할 수 없습니다. WebVTT, SubRip, SAMI 형식의 내용이 없습니다.",
+            "この字幕は表示できません。WebVTT、SubRip、SAMI形式の内容がありません。",
+        ],
+        .subtitlesLong: [
+            "These subtitles cannot be shown: they are too long.",
+            "이 자막은 너무 길어서 표시할 수 없습니다.",
+            "この字幕は長すぎるため表示できません。",
+        ],
         .refusedLink: [
             "The link is not valid, or has expired.",
             "링크가 유효하지 않거나 만료되었습니다.",

@@ -25,7 +25,8 @@ enum PageText: String, Sendable, CaseIterable {
         resultRetried,
         resultNoneToRenew, classroomList, classroomEmpty, play, playFrom, fromStart, chapters, bookmarks, notPossible,
         withCode, backToLecture, refusedLecture, refusedPlay, refusedPlays, refusedReads, refusedRange,
-        refusedProgress, refusedLink, day, oneLicence, licencesCount, overdue, backToCalendar,
+        refusedProgress, refusedLink, subtitlesEncoding, subtitlesForm, subtitlesLong, day, oneLicence, licencesCount,
+        overdue, backToCalendar,
         resultFailed, notFound, failed, progressOf, speed, timeLeft, endsOn
 
     /// The text in a language.

@@ -29,6 +29,7 @@ struct SmallPartsTests {
     @Test(arguments: [
         (1, "video/mp4", "media/0000/1.mp4"), (1023, "audio/mpeg", "media/0000/1023.mp3"),
         (1024, "text/x-../../etc/passwd", "media/0001/1024.media"), (70_000_000, "", "media/10b07/70000000.media"),
+        (7, "application/x-sami", "media/0000/7.smi"), (7, "application/smil+xml", "media/0000/7.smi"),
     ])
     func `a path is made from the row number and a list of extensions`(id: Int64, type: String, path: String) {
         var record = ResourceRecord(
