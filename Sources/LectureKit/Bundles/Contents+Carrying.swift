@@ -39,6 +39,15 @@ package struct CarriedFile: Sendable {
 
     /// Names these bytes as long as the program runs: another version is another file.
     package var identity: String { "\(resource.id)" }
+
+    /// Where the chunk ends that has a byte. A chunk is read as a whole, since it is compared with its proof.
+    ///
+    /// - Parameter offset: of the byte, unsealed.
+    /// - Returns: the offset behind the last byte of the chunk, at most ``count``.
+    package func chunkEnd(at offset: UInt64) -> UInt64 {
+        guard offset < count else { return count }
+        return resource.grid.range(of: resource.grid.chunk(at: offset), total: count).upperBound
+    }
 }
 
 extension LectureManager.Contents {

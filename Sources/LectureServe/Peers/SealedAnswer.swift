@@ -4,8 +4,8 @@ import LectureKit
 import LectureModel
 
 /// The bytes of a sealed file on their way to the server's thread: each segment is read, compared with its proof and
-/// sealed when it is its turn. Two are in memory. Sealing a segment again gives the same bytes, since the version that
-/// was offered never changes.
+/// sealed when it is its turn. Two are in memory, and what was read of a chunk beyond the last of them: no chunk is
+/// read twice. Sealing a segment again gives the same bytes, since the version that was offered never changes.
 final class SealedAnswer: HTTPBodySource {
     private static let mostPieces = 2
 
@@ -13,6 +13,7 @@ final class SealedAnswer: HTTPBodySource {
     private let manager: LectureManager
     private let exchange: HTTPExchange
     private let ahead: Guarded<ReadAhead>
+    private let chunks = Guarded(ReadChunks())
 
     /// Creates an answer, which reads nothing before it is asked.
     ///
@@ -52,14 +53,8 @@ final class SealedAnswer: HTTPBodySource {
 
     private func read(_ segment: Int, _ place: Range<Int>, _ wanted: Range<Int>) async {
         do {
-            let plain = Guarded<[UInt8]>([])
             let range = open.layout.plaintextRange(ofSegment: segment)
-            try await manager.contents.read(
-                open.file, of: open.key, range: Int64(range.lowerBound)..<Int64(range.upperBound)
-            ) { bytes in
-                plain.withLock { $0 += bytes }
-            }
-            let sealed = try seal(plain.withLock(\.self), segment, range.count)
+            let sealed = try seal(try await plain(Int64(range.lowerBound)..<Int64(range.upperBound)), segment)
             received(sealed[(wanted.lowerBound - place.lowerBound)..<(wanted.upperBound - place.lowerBound)])
         } catch {
             // The client finds out that bytes are missing, and fetches them elsewhere.
@@ -68,8 +63,23 @@ final class SealedAnswer: HTTPBodySource {
         }
     }
 
-    private func seal(_ plain: [UInt8], _ segment: Int, _ count: Int) throws(LectureError) -> [UInt8] {
-        guard plain.count == count else { throw LectureError(.damaged, detail: open.key.text) }
+    /// Bytes of the media. One call at a time, as ``ReadAhead`` reads one piece at a time.
+    private func plain(_ wanted: Range<Int64>) async throws -> ArraySlice<UInt8> {
+        if let missing = chunks.withLock({ $0.missing(of: wanted) { Int64(clamping: open.file.chunkEnd(at: $0)) } }) {
+            let read = Guarded<[UInt8]>([])
+            try await manager.contents.read(open.file, of: open.key, range: missing) { piece in
+                read.withLock { $0 += piece }
+            }
+            chunks.withLock { $0.add(read.withLock(\.self), at: missing.lowerBound) }
+        }
+        guard let plain = chunks.withLock({ $0.take(wanted) }) else {
+            throw LectureError(.damaged, detail: open.key.text)
+        }
+        return plain
+    }
+
+    private func seal(_ plain: ArraySlice<UInt8>, _ segment: Int) throws(LectureError) -> [UInt8] {
+        let count = plain.count
         let lead = segment == 0 ? open.header : []
         var box = lead + [UInt8](repeating: 0, count: count + SealedFormat.tagBytes)
         let sealer = try open.cipher.sealer(header: open.header, sealedBefore: [])
