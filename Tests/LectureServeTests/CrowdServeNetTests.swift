@@ -16,6 +16,15 @@ struct CrowdServeNetTests {
         return Int(limit.rlim_cur) - 200
     }()
 
+    /// How many files a process has open, and the most memory that it had.
+    private static func usage(of process: ChildProcess) -> (files: Int, memory: String) {
+        let place = "/proc/\(process.identifier)"
+        let status = (try? String(contentsOfFile: "\(place)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(place)/fd").count) ?? 0
+        return (files, line.map { $0.dropFirst(6).trimmingCharacters(in: .whitespaces) } ?? "")
+    }
+
     @Test func `requests whose rest does not come are ended, and keep no other client waiting`() async throws {
         let served = try await ServedStore(try BadDay())
         let host = "Host: 127.0.0.1:\(served.port)\r\n"
@@ -60,7 +69,8 @@ struct CrowdServeNetTests {
         }
         // Those that were there first have gone, since all of them are of one address.
         if count > 1000 { #expect(idle[0].read().isEmpty) }
-        RunSize.report("\(count) idle connections, and every request answered")
+        let (files, memory) = Self.usage(of: served.process)
+        RunSize.report("\(count) idle connections, and every request answered; \(files) files, \(memory) at most")
         for peer in idle { peer.end() }
         await served.stop()
     }
