@@ -72,7 +72,8 @@ class Screen:
     def place(self, environment):
         """Moves what windows there are into the corner: without a window manager they are where they were made."""
         words = ["xdotool", "search", "--onlyvisible", "--name", ".", "windowmove", "%@", "0", "0"]
-        subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # A second at most, and again a second later: what it waits for may have gone.
+        subprocess.run(["timeout", "1", *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def close(self):
         self.process.kill()
@@ -89,6 +90,17 @@ def start(words, environment=None):
     """Starts a program without input and output."""
     return subprocess.Popen(words, env=environment or os.environ, stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def stop(process):
+    """Ends a program; one that does not end in 20 seconds is killed, and that is said."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        print(f"killed: {process.args[0]} has not ended", file=sys.stderr, flush=True)
+        process.kill()
+        process.wait()
 
 
 def until(what, question, patience=40):
@@ -127,6 +139,8 @@ class Ours:
              "--archive", "no"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.url = json.loads(self.process.stdout.readline())["url"]
+        # Nothing else is read from it, and a full pipe would stop it.
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
     def write(self, name, text):
         """A file that only its owner may read."""
@@ -167,8 +181,7 @@ class Ours:
         return start(words + ["--low-latency"] * (way == "rtmp"), environment)
 
     def close(self):
-        self.process.terminate()
-        self.process.wait()
+        stop(self.process)
 
 
 class Theirs:
@@ -211,8 +224,7 @@ class Theirs:
                      {**os.environ, "DISPLAY": target.name})
 
     def close(self):
-        self.process.terminate()
-        self.process.wait()
+        stop(self.process)
 
 
 def measure(side, way, directory, options, number):
@@ -255,13 +267,7 @@ def measure(side, way, directory, options, number):
         for thread in threads:
             thread.join()
         for process in reversed(processes):
-            process.terminate()
-        for process in processes:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            stop(process)
         target.close()
         source.close()
     numbers = sorted(seen)
