@@ -22,10 +22,11 @@ enum BroadcastCommand {
 
     static func roomIsOpen(_ room: VideoRoom) -> LiveProblem {
         let title = room.title.isEmpty ? "" : " ('\(room.title)')"
+        let remedy = RoomCommands.remedy(room.id, isScheduled: room.state == .scheduled)
         return LiveProblem(
             .roomCreate,
             "Room \(room.id)\(title) was left open in the state \(room.state.rawValue): go on with "
-                + "'lecture-live broadcast --resume', or end it with 'lecture-live rooms end \(room.id)'.")
+                + "'lecture-live broadcast --resume'; \(remedy).")
     }
 }
 
@@ -94,6 +95,8 @@ struct BroadcastRun {
     private var viewers: UInt64?
     private var bitrate: Int?
     private var isOpen = false
+    /// Whether the room was never on the air.
+    private var isScheduled = false
     private var wasStarted = false
     private var isEnding = false
     /// What ends the command although the room was ended.
@@ -140,7 +143,9 @@ struct BroadcastRun {
     private mutating func handle(_ event: Event, _ streamer: FFLStreamer) async throws -> ExitStatus? {
         switch event {
         case .state(let state): return try await entered(state, streamer)
-        case .broadcast(let state): try session.report(.broadcast, state.rawValue, room: room)
+        case .broadcast(let state):
+            if state == .active { isScheduled = false }
+            try session.report(.broadcast, state.rawValue, room: room)
         case .exists(let room):
             // Made by another program since the command has begun.
             guard plan.resumes else {
@@ -194,7 +199,7 @@ struct BroadcastRun {
         let known: VideoRoom?
         if let id = plan.room { known = try await client.room(id) } else { known = try await client.streamKey().room }
         guard let known else { return }
-        room = known.id
+        (room, isScheduled) = (known.id, known.state == .scheduled)
         try session.write(LiveLine.room(known))
         session.say("Room \(known.id): 'lecture-live watch \(known.id)' shows it.")
     }
@@ -242,13 +247,14 @@ struct BroadcastRun {
 
     private func notEnded(_ failure: LiveFailure) -> LiveProblem {
         let id = room.map { " \($0)" } ?? ""
+        let remedy = room.map { "; \(RoomCommands.remedy($0, isScheduled: isScheduled))" } ?? ""
         // What has ended the broadcast is the reason: the server was lost, and is still not there.
         let status = self.failure.map { LiveEnding.status(for: $0) } ?? .tryAgain
         let reason = self.failure ?? failure
         return LiveProblem(
             reason.code,
-            "\(LiveEnding.sentence(reason)) Room\(id) stays open: 'lecture-live broadcast --resume' goes on with it, "
-                + "'lecture-live rooms end\(id)' ends it.", status: status)
+            "\(LiveEnding.sentence(reason)) Room\(id) stays open: 'lecture-live broadcast --resume' goes on with it\(remedy).",
+            status: status)
     }
 
     private static func sentence(_ alarm: AlarmState) -> String {

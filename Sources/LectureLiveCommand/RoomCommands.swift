@@ -105,10 +105,22 @@ enum RoomCommands {
         return .done
     }
 
+    /// How an open room is closed.
+    ///
+    /// - Parameters:
+    ///   - room: its number.
+    ///   - isScheduled: whether it was never on the air. Only what was can be ended, and leaves a recording.
+    /// - Returns: the end of a sentence.
+    static func remedy(_ room: UInt64, isScheduled: Bool) -> String {
+        isScheduled
+            ? "'lecture-live rooms delete \(room)' removes it" : "'lecture-live rooms end \(room)' ends it"
+    }
+
     private static func tooEarly(_ room: VideoRoom, _ failure: LiveFailure) -> LiveProblem {
         let text =
             room.state == .scheduled
-            ? "Room \(room.id) has not begun, so it cannot be ended: 'lecture-live broadcast --resume' begins it."
+            ? "Room \(room.id) has not started, so it cannot be ended: 'lecture-live broadcast --resume' starts it; "
+                + "\(remedy(room.id, isScheduled: true))."
             : "Room \(room.id) is on the air: stop its broadcaster, and end it then."
         var problem = LiveProblem(.roomEnd, text, status: .tryAgain)
         problem.failure.serverCode = failure.serverCode

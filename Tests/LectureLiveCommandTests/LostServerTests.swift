@@ -88,6 +88,7 @@ struct LostServerTests {
         let end = try await broadcast.end()
         #expect(end.code == 69, "\(end.diagnostics)")
         #expect(end.diagnostics.contains("'lecture-live broadcast --resume' goes on with it"), "\(end.diagnostics)")
+        #expect(end.diagnostics.contains("'lecture-live rooms end "), "\(end.diagnostics)")
         #expect(end.output.contains(#""code":80106"#))
     }
 

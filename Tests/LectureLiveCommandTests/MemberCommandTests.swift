@@ -73,12 +73,16 @@ struct MemberCommandTests {
         let show = try await stage.run("kim", "rooms", "show", "\(made.id)")
         #expect(show.output.contains("state    SCHEDULED\n") && show.output.contains("archive  NOT_ARCHIVED\n"))
         let end = try await stage.run("kim", "rooms", "end", "\(made.id)")
-        #expect(end.code == 75 && end.diagnostics.contains("has not begun") && end.diagnostics.contains("--resume"))
+        #expect(end.code == 75 && end.diagnostics.contains("has not started") && end.diagnostics.contains("--resume"))
+        #expect(end.diagnostics.contains("'lecture-live rooms delete \(made.id)' removes it."))
         let unknown = try await stage.run("kim", "rooms", "show", "99", "--json")
         #expect(unknown.code == 1 && unknown.output.contains(#""server_code":"VIDEO_ROOM_NOT_FOUND""#))
         let archive = try await stage.run("kim", "archive", "\(made.id)", "--json")
         #expect(archive.code == 75)
         #expect(archive.output == "{\"event\":\"live_archive\",\"room\":\(made.id),\"state\":\"NOT_ARCHIVED\"}\n")
+        // What the refusal advises works.
+        #expect(try await stage.run("kim", "rooms", "delete", "\(made.id)").code == 0)
+        #expect(try await stage.run("kim", "rooms").output.isEmpty)
         await stage.server.stop()
     }
 
