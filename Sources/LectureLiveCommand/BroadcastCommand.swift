@@ -253,8 +253,8 @@ struct BroadcastRun {
         let reason = self.failure ?? failure
         return LiveProblem(
             reason.code,
-            "\(LiveEnding.sentence(reason)) Room\(id) stays open: 'lecture-live broadcast --resume' goes on with it\(remedy).",
-            status: status)
+            "\(LiveEnding.sentence(reason)) Room\(id) stays open: 'lecture-live broadcast --resume' goes on with it"
+                + "\(remedy).", status: status)
     }
 
     private static func sentence(_ alarm: AlarmState) -> String {
