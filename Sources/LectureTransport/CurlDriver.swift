@@ -21,7 +21,6 @@ final class CurlDriver {
     private var multi: MultiHandle?
     private var idle: [EasyHandle] = []
     private var exchanges: [TransferID: Exchange] = [:]
-    private var shared = SharedConnections()
     private var total: TokenBucket?
     private var ended = 0
     private var connections = 0
@@ -83,19 +82,11 @@ final class CurlDriver {
             clock: clock)
         easy.prepare(configuration.authorised(request), configuration: configuration, roots: trusted(by: easy))
         easy.deliver(to: exchange)
-        let origin = Self.sharedOrigin(of: request)
-        if let origin, shared.start(origin) { easy.openOwnConnection() }
         guard easy.refusal == CURLE_OK, multi.add(easy) else {
-            if let origin { shared.end(origin) }
             let detail = CurlLibrary.text(easy.refusal)
             return refuse(request, easy.refusal == CURLE_OK ? CURLE_FAILED_INIT : easy.refusal, detail)
         }
         exchanges[request.id] = exchange
-    }
-
-    /// Whose connections a request may share with others.
-    private static func sharedOrigin(of request: TransferRequest) -> Origin? {
-        EasyHandle.mayShare(request) ? try? Origin(parsing: request.url) : nil
     }
 
     private func refuse(_ request: TransferRequest, _ code: CURLcode, _ detail: String) {
@@ -192,7 +183,6 @@ final class CurlDriver {
 
     private func finish(_ exchange: Exchange, _ end: TransferOutcome.End) {
         exchanges[exchange.request.id] = nil
-        if let origin = Self.sharedOrigin(of: exchange.request) { shared.end(origin) }
         meter.paused.removeAll { $0 === exchange }
         ended += 1
         connections += exchange.easy.number(CURLINFO_NUM_CONNECTS)

@@ -47,20 +47,12 @@ extension EasyHandle {
 
     private static func usesTLS(_ request: TransferRequest) -> Bool { request.url.utf8.starts(with: "https:".utf8) }
 
-    /// HTTP/2 is for many small files.
-    ///
-    /// Only TLS shows at once whether a connection can be shared: over plain HTTP libcurl 7.88 would make all others
-    /// wait until the first exchange has ended. A stream with a limit of its own is paused repeatedly, and libcurl 7.88
-    /// stores up to 32 MiB for a paused stream of a connection that others read: such a request uses HTTP/1.1.
-    ///
-    /// - Parameter request: what is asked for.
-    /// - Returns: whether it may share a connection.
-    static func mayShare(_ request: TransferRequest) -> Bool {
-        request.allowsHTTP2 && request.rateLimit == nil && usesTLS(request)
-    }
-
+    /// HTTP/2 for many small files, HTTP/1.1 otherwise. Only TLS shows at once whether a connection can be shared: over
+    /// plain HTTP libcurl 7.88 would make all others wait until the first exchange has ended. A stream with a limit of
+    /// its own is paused repeatedly, and libcurl 7.88 stores up to 32 MiB for a paused stream of a connection that
+    /// others read: such a request uses HTTP/1.1.
     private func setVersion(of request: TransferRequest) {
-        if Self.mayShare(request) {
+        if request.allowsHTTP2, request.rateLimit == nil, Self.usesTLS(request) {
             allowSharing()
         } else {
             set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))

@@ -40,16 +40,13 @@ import LectureModel
     /// Closes the connection with the exchange, once no other exchange uses it.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, 1) }
 
-    /// Lets the exchange share a connection over HTTP/2 where the server offers that. It waits for one that is being
-    /// opened until ``openOwnConnection()``.
+    /// Lets the exchange share a connection over HTTP/2 where the server offers that.
     func allowSharing() {
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        // Prefer waiting for a connection that can be shared to opening another.
         set(CURLOPT_PIPEWAIT, 1)
         mayShare = true
     }
-
-    /// Opens a connection where none is free, and does not wait for one that is being opened.
-    func openOwnConnection() { set(CURLOPT_PIPEWAIT, 0) }
 
     /// Clears all options. Connections, the DNS cache and TLS sessions are kept.
     func reset() {

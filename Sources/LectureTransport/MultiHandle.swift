@@ -37,7 +37,7 @@ private let globalState: CURLcode =
         let context = unsafe Unmanaged.passUnretained(sockets).toOpaque()
         unsafe ccurl_multi_set_pointer(curl.setOption, pointer, CURLMOPT_SOCKETDATA, context)
         set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        set(CURLMOPT_MAX_CONCURRENT_STREAMS, SharedConnections.streams)
+        set(CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
         set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxHostConnections)
         set(CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.maxTotalConnections)
     }
