@@ -64,6 +64,8 @@ struct BroadcastCommandTests {
         let words = ["watch", "\(id)", "--no-video", "--keep", "--report", "lee", "--store", store]
         let watch = stage.start("lee", words, media: media)
         try await watch.diagnostics.wait(for: "viewer: started")
+        // The picture may come before the member is in the channel, and a command that joined first leaves it again.
+        try await watch.diagnostics.wait(for: "channel: open")
         // Another command of the same member does not take it out of the channel when it ends.
         #expect(try await stage.start("lee", ["chat", "\(id)", "--no-follow"], input: empty.reading).end().code == 0)
         #expect(try await broadcast.end().code == 0)
