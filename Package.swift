@@ -542,13 +542,6 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
         .executableTarget(name: "lecture-fuzz", dependencies: ["LectureFuzzing"], path: "Tests/Fuzzing/lecture-fuzz"))
 }
 
-// What simulations and seeded mutations spend their time in: optimized, these tests take a quarter of it. All sources would
-// take as much longer to build as the tests then save. Never set for a package that depends on this one, where unsafe flags
-// are refused.
-let optimized =
-    Context.environment["LECTUREKIT_OPTIMIZE"] == nil
-    ? [] : ["LectureFormats", "LectureAdaptive", "LectureSQLite", "LectureSimulation", "LectureFuzzing"]
-
 // One loop, so that no target can be forgotten.
 for target in package.targets
 where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contains(target.name) {
@@ -568,5 +561,4 @@ where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contai
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-    if optimized.contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-O"])) }
 }

@@ -39,7 +39,8 @@ struct Branch {
         _ = try client.home.write(Array(try await office("device", "show", "--json").output), to: "office.jwk")
     }
 
-    /// Writes a file of bytes that nothing compresses or repeats.
+    /// Writes a file of bytes that nothing compresses or repeats. nginx makes its tag of the length and the second of the
+    /// change: each seed has its own.
     static func write(_ key: String, _ count: Int, to files: TemporaryDirectory, seed: UInt64 = 1) throws {
         var random = SeededGenerator(seed: UInt64(count) &* 31 &+ seed)
         var bytes: [UInt8] = []
@@ -50,7 +51,10 @@ struct Branch {
                 number >>= 8
             }
         }
-        _ = try files.write(MediaBeginning.replacing(Array(bytes.prefix(count))), to: "\(key).mp4")
+        let name = "\(key).mp4"
+        _ = try files.write(MediaBeginning.replacing(Array(bytes.prefix(count))), to: name)
+        let date = Date(timeIntervalSince1970: 1_700_000_000 + 60 * Double(seed))
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: files.file(name))
     }
 
     /// The bytes of a file of the lectures' server.
