@@ -39,8 +39,8 @@ struct Branch {
         _ = try client.home.write(Array(try await office("device", "show", "--json").output), to: "office.jwk")
     }
 
-    /// Writes a file of bytes that nothing compresses or repeats. nginx makes its tag of the length and the second of the
-    /// change: each seed has its own.
+    /// Writes a file of bytes that nothing compresses or repeats. nginx makes its tag of the length and the second of
+    /// the change: each seed has its own.
     static func write(_ key: String, _ count: Int, to files: TemporaryDirectory, seed: UInt64 = 1) throws {
         var random = SeededGenerator(seed: UInt64(count) &* 31 &+ seed)
         var bytes: [UInt8] = []
