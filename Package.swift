@@ -118,7 +118,7 @@ let package = Package(
         .target(name: "LectureSQLite", dependencies: ["LectureModel", "CSQLite"]),
         .target(
             name: "LectureStore", dependencies: ["LectureFormats", "LectureModel", "LectureSQLite", "SchemaMigrations"]),
-        .target(name: "LectureFiles", dependencies: ["LectureModel", "CSystem"]),
+        .target(name: "LectureFiles", dependencies: ["LectureFormats", "LectureModel", "CSystem"]),
         .target(name: "LectureTransport", dependencies: ["LectureFormats", "LectureModel", "CCurl"]),
         .target(name: "LectureCrypto", dependencies: ["LectureFormats", "LectureModel", "COpenSSL"]),
         .target(name: "LectureArchive", dependencies: ["LectureModel", "CArchive"]),

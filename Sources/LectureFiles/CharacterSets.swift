@@ -1,4 +1,5 @@
 import Glibc
+import LectureFormats
 
 /// Texts in the character sets that files of other programs have. The tables are those of the machine's C library.
 package enum CharacterSets {
@@ -20,12 +21,7 @@ package enum CharacterSets {
 
     private static func utf16(_ bytes: ArraySlice<UInt8>, lowFirst: Bool) -> [UInt8]? {
         guard bytes.count.isMultiple(of: 2) else { return nil }
-        var units: [UInt16] = []
-        units.reserveCapacity(bytes.count / 2)
-        for place in stride(from: bytes.startIndex, to: bytes.endIndex, by: 2) {
-            let (first, second) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
-            units.append(lowFirst ? second << 8 | first : first << 8 | second)
-        }
+        let units = UTF16Units.read(bytes, lowFirst: lowFirst)
         return String(validating: units, as: UTF16.self).map { Array($0.utf8) }
     }
 

@@ -42,10 +42,7 @@ struct XMLText {
 
     private static func utf16(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool) throws(XMLError) -> [UInt8] {
         guard bytes.count.isMultiple(of: 2) else { throw XMLError(.encoding, "it is UTF-16 with half a character") }
-        let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { index in
-            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-            return isBigEndian ? first << 8 | second : second << 8 | first
-        }
+        let units = UTF16Units.read(bytes, lowFirst: !isBigEndian)
         guard let text = String(validating: units, as: UTF16.self) else {
             throw XMLError(.encoding, "it is UTF-16 with half of a surrogate pair")
         }

@@ -44,25 +44,12 @@ import Testing
         return contents
     }
 
-    /// What is read of a lecture for a line; `LineTests` of the store compare it with the rows.
-    private static func line(_ content: Content) -> Content {
-        var line = Content(
-            key: content.key, sourceURL: "", title: content.title, state: content.state,
-            added: Timestamp(milliseconds: 0))
-        (line.type, line.stopReason, line.error) = (content.type, content.stopReason, content.error)
-        line.priority = content.priority
-        (line.totalBytes, line.committedBytes) = (content.totalBytes, content.committedBytes)
-        (line.totalChunks, line.committedChunks) = (content.totalChunks, content.committedChunks)
-        (line.isPlayable, line.isOutdated) = (content.isPlayable, content.isOutdated)
-        return line
-    }
-
     @Test func `a line shows nothing that is not read for it`() throws {
         let contents = try Self.contents()
         #expect(contents.count == 8 * 5 * 4 + StopReason.allCases.count * 5)
         for content in contents {
             var rows = SafeRows()
-            ListCommand.append(Self.line(content), to: &rows)
+            ListCommand.append(content.line, to: &rows)
             let line = String(decoding: rows.bytes, as: UTF8.self)
             #expect(line == SafeText.row(ListCommand.row(content)).text)
             #expect(line.utf8.count { $0 == 0x09 } == 6 && line.hasSuffix("\n"))

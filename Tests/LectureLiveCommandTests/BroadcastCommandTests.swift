@@ -201,6 +201,25 @@ struct BroadcastCommandTests {
         await stage.server.stop()
     }
 
+    @Test func `a room that was not on the air yet is left open, and the remedies are those that work`() async throws {
+        let stage = try await CommandStage(hasMedia: true)
+        try await stage.login("kim")
+        let program = try ChildProcess(
+            Places.builtProduct("lecture-live"), ["broadcast", "--json"] + Self.small,
+            environment: stage.environment("kim"))
+        // The first fragment of the feed is still to come.
+        try await program.wait(for: .output) { String(decoding: $0, as: UTF8.self).contains(#""state":"SCHEDULED""#) }
+        program.send(SIGTERM)
+        let end = await program.ending()
+        let errors = String(decoding: end.errors, as: UTF8.self)
+        let id = try #require(try await stage.client("kim") { try await $0.streamKey() }.room?.id)
+        #expect(end.status == 75 && errors.contains("Room \(id) stays open"), "\(end.status): \(errors)")
+        #expect(errors.contains("'lecture-live rooms delete \(id)' removes it"), "\(errors)")
+        #expect(try await stage.run("kim", "rooms", "delete", "\(id)").code == 0)
+        #expect(try await stage.run("kim", "rooms").output.isEmpty)
+        await stage.server.stop()
+    }
+
     // MARK: Viewers
 
     private func viewer(

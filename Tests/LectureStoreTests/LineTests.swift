@@ -45,19 +45,6 @@ import Testing
         }
     }
 
-    /// What a line has of a lecture.
-    private static func line(_ content: Content) -> Content {
-        var line = Content(
-            key: content.key, sourceURL: "", title: content.title, state: content.state,
-            added: Timestamp(milliseconds: 0))
-        (line.type, line.stopReason, line.error) = (content.type, content.stopReason, content.error)
-        line.priority = content.priority
-        (line.totalBytes, line.committedBytes) = (content.totalBytes, content.committedBytes)
-        (line.totalChunks, line.committedChunks) = (content.totalChunks, content.committedChunks)
-        (line.isPlayable, line.isOutdated) = (content.isPlayable, content.isOutdated)
-        return line
-    }
-
     private struct Read: Equatable {
         let content: Content
         let file: FinalizedFile?
@@ -94,7 +81,7 @@ import Testing
                 let whole = try read(queries, filter, sort, .all, pagesOf: limit)
                 let lines = try read(queries, filter, sort, .line, pagesOf: limit)
                 #expect(!whole.isEmpty)
-                #expect(lines == whole.map { Read(content: Self.line($0.content), file: $0.file) })
+                #expect(lines == whole.map { Read(content: $0.content.line, file: $0.file) })
                 #expect(lines.map(\.content.committedPercent) == whole.map(\.content.committedPercent))
             }
             let all = try read(queries, ContentFilter(), sort, .all, pagesOf: limit)

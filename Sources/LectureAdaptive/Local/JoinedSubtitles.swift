@@ -1,3 +1,5 @@
+import LectureFormats
+
 /// Puts the segments of a WebVTT rendition together into one file.
 ///
 /// Times of cues are those of the first segment's clock: where another segment maps its own to another place of the
@@ -52,7 +54,8 @@ package struct JoinedSubtitles: Sendable {
             return nil
         }
         guard end + shift > 0 else { return nil }
-        let moved = [text(start + shift), "-->", text(end + shift)] + words.dropFirst(3).map(String.init)
+        let moved =
+            [WebVTTTime.text(start + shift), "-->", WebVTTTime.text(end + shift)] + words.dropFirst(3).map(String.init)
         var block = lines.map(String.init)
         block[timing - lines.startIndex] = moved.joined(separator: " ")
         return block.joined(separator: "\n")
@@ -89,16 +92,6 @@ package struct JoinedSubtitles: Sendable {
         }
         guard let fraction = Int64(seconds[1]), fraction >= 0 else { return nil }
         return total * 1000 + fraction
-    }
-
-    private static func text(_ milliseconds: Int64) -> String {
-        let time = max(0, milliseconds)
-        func digits(_ number: Int64, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        let clock = [time / 3_600_000, time / 60_000 % 60, time / 1000 % 60].map { digits($0, 2) }
-        return "\(clock.joined(separator: ":")).\(digits(time % 1000, 3))"
     }
 }
 

@@ -186,15 +186,11 @@ struct ContentPages {
     ///   - body: receives one page.
     /// - Throws: `LectureError` when the store cannot be read; what `body` throws.
     func forEachPage(offset: Int = 0, limit: Int = .max, _ body: ([Content]) async throws -> Void) async throws {
-        var (place, offset, left) = (ListPlace?.none, offset, limit)
-        while left > 0 {
+        try await forEachRun(offset: offset, limit: limit) { place, offset, limit in
             let run = try await manager.contents.list(
-                filter, sort: sort, after: place, skipping: offset, limit: min(pageSize, left))
-            if run.contents.isEmpty { return }
-            try await body(run.contents)
-            left -= run.contents.count
-            guard let end = run.end else { return }
-            (place, offset) = (end, 0)
+                filter, sort: sort, after: place, skipping: offset, limit: limit)
+            if !run.contents.isEmpty { try await body(run.contents) }
+            return (run.contents.count, run.end)
         }
     }
 
@@ -211,16 +207,26 @@ struct ContentPages {
         offset: Int = 0, limit: Int = .max, to lines: Lines, line: @Sendable (Content, inout Lines) -> Void,
         page: (inout Lines) throws -> Void
     ) async throws {
-        var (lines, place, offset, left) = (lines, ListPlace?.none, offset, limit)
-        while left > 0 {
+        var lines = lines
+        try await forEachRun(offset: offset, limit: limit) { place, offset, limit in
             let run = try await ListLines.write(
-                filter, sort: sort, after: place, skipping: offset, limit: min(pageSize, left), in: manager.contents,
-                to: lines, line)
-            if run.count == 0 { return }
+                filter, sort: sort, after: place, skipping: offset, limit: limit, in: manager.contents, to: lines, line)
             lines = run.lines
-            try page(&lines)
+            if run.count > 0 { try page(&lines) }
+            return (run.count, run.end)
+        }
+    }
+
+    /// Reads one page behind the other until the end, or until there are enough.
+    private func forEachRun(
+        offset: Int, limit: Int,
+        _ read: (_ place: ListPlace?, _ offset: Int, _ limit: Int) async throws -> (count: Int, end: ListPlace?)
+    ) async throws {
+        var (place, offset, left) = (ListPlace?.none, offset, limit)
+        while left > 0 {
+            let run = try await read(place, offset, min(pageSize, left))
+            guard run.count > 0, let end = run.end else { return }
             left -= run.count
-            guard let end = run.end else { return }
             (place, offset) = (end, 0)
         }
     }

@@ -26,22 +26,11 @@ package struct SAMI: Hashable, Sendable {
         package var webVTT: [UInt8] {
             var file = Array("WEBVTT\n\n".utf8)
             for cue in cues {
-                file += "\(Self.clock(cue.start)) --> \(Self.clock(cue.end))\n".utf8
+                file += "\(WebVTTTime.text(cue.start)) --> \(WebVTTTime.text(cue.end))\n".utf8
                 file += cue.text
                 file += "\n\n".utf8
             }
             return file
-        }
-
-        /// `00:01:02.500`.
-        private static func clock(_ milliseconds: Int64) -> String {
-            func digits(_ number: Int64, _ count: Int) -> String {
-                let text = String(number)
-                return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
-            }
-            let seconds = milliseconds / 1000
-            let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { digits($0, 2) }
-            return "\(clock.joined(separator: ":")).\(digits(milliseconds % 1000, 3))"
         }
     }
 

@@ -20,4 +20,15 @@ package enum DecimalText {
             (low, high) = (low + 1, high - 1)
         }
     }
+
+    /// A number with zeros in front of it.
+    ///
+    /// - Parameters:
+    ///   - number: not negative.
+    ///   - width: how many digits there are at least.
+    /// - Returns: the digits.
+    static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
 }

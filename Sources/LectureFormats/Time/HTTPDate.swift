@@ -35,8 +35,9 @@ package struct HTTPDate: Hashable, Sendable {
         let rest = seconds - days * 86_400
         let (year, month, day) = CivilTime.date(dayNumber: days)
         let weekday = Self.weekdays[Int(((days + 3) % 7 + 7) % 7)]
-        let clock = [rest / 3600, rest / 60 % 60, rest % 60].map { Self.padded($0, 2) }.joined(separator: ":")
-        return "\(weekday), \(Self.padded(day, 2)) \(Self.months[Int(month) - 1]) \(Self.padded(year, 4)) \(clock) GMT"
+        let clock = [rest / 3600, rest / 60 % 60, rest % 60].map { DecimalText.padded($0, 2) }.joined(separator: ":")
+        let date = "\(DecimalText.padded(day, 2)) \(Self.months[Int(month) - 1]) \(DecimalText.padded(year, 4))"
+        return "\(weekday), \(date) \(clock) GMT"
     }
 
     // MARK: The three forms
@@ -84,11 +85,6 @@ package struct HTTPDate: Hashable, Sendable {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
 
     private static func floorDivide(_ value: Int64, _ by: Int64) -> Int64 {
         value >= 0 ? value / by : -((-(value + 1)) / by) - 1

@@ -43,7 +43,7 @@ package enum MomentText {
     package static func utc(_ time: Timestamp) -> String {
         let (day, clock) = parts(time)
         let rest = time.milliseconds % 1000
-        return "\(day)T\(clock).\(padded(rest < 0 ? rest + 1000 : rest, 3))Z"
+        return "\(day)T\(clock).\(DecimalText.padded(rest < 0 ? rest + 1000 : rest, 3))Z"
     }
 
     /// The calendar and the clock at a time in UTC: `2026-03-04` and `05:06:07`.
@@ -55,14 +55,12 @@ package enum MomentText {
         if rest < 0 { (days, rest) = (days - 1, rest + 86_400_000) }
         let (year, month, day) = civil(daysSinceEpoch: days)
         let seconds = rest / 1000
-        let date = [year < 0 ? "\(year)" : padded(year, 4), padded(month, 2), padded(day, 2)]
-        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }
+        let date = [
+            year < 0 ? "\(year)" : DecimalText.padded(year, 4), DecimalText.padded(month, 2),
+            DecimalText.padded(day, 2),
+        ]
+        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { DecimalText.padded($0, 2) }
         return (date.joined(separator: "-"), clock.joined(separator: ":"))
-    }
-
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
     /// The Gregorian date of a day (Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`):

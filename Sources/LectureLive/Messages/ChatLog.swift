@@ -87,7 +87,9 @@ public struct ChatLog: Hashable, Sendable {
                 Self.encoded(entry.customType),
             ]
             text += "\n" + words.joined(separator: " ").trimmingSpaces + "\n"
-            text += Self.clock(entry.position) + " --> " + Self.clock(entry.position + Self.showing) + "\n"
+            text +=
+                WebVTTTime.text(entry.position.milliseconds) + " --> "
+                + WebVTTTime.text((entry.position + Self.showing).milliseconds) + "\n"
             let name = Self.line(entry.userName)
             let lines = (name.isEmpty ? "" : "\(name): ") + entry.text
             if !name.isEmpty { text += "<v \(Self.escaped(name))>" }
@@ -116,17 +118,6 @@ public struct ChatLog: Hashable, Sendable {
             }
         }
         return result
-    }
-
-    private static func clock(_ position: Duration) -> String {
-        let milliseconds = max(0, position.milliseconds)
-        func padded(_ number: Int64, _ digits: Int) -> String {
-            let text = "\(number)"
-            return String(repeating: "0", count: max(0, digits - text.count)) + text
-        }
-        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-        return padded(seconds / 3600, 2) + ":" + padded(seconds / 60 % 60, 2) + ":" + padded(seconds % 60, 2) + "."
-            + padded(rest, 3)
     }
 
     /// Percent-encoded but for letters, digits, and `-`, `.`, `_`, `~` (RFC 3986, section 2.3).

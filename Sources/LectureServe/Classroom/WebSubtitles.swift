@@ -39,11 +39,8 @@ enum WebSubtitles {
     /// - Returns: at least one.
     /// - Throws: ``Refusal``.
     static func tracks(_ bytes: [UInt8]) throws(Refusal) -> [Track] {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        if String(validating: bytes, as: UTF8.self) != nil {
-            return try tracks(text: bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes)
-        }
-        guard bytes.count <= SAMI.longest else { throw .long }
+        // What has to be converted is bounded before it is.
+        guard bytes.count <= SAMI.longest || String(validating: bytes, as: UTF8.self) != nil else { throw .long }
         guard let text = CharacterSets.utf8(bytes) else { throw .encoding }
         return try tracks(text: text)
     }

@@ -31,8 +31,7 @@ struct ReadChunks: Sendable {
     ///   - bytes: as many as there were.
     ///   - place: where the first of them is; behind the last held one.
     mutating func add(_ bytes: [UInt8], at place: Int64) {
-        if held.isEmpty || place != end { (held, start) = ([], place) }
-        if held.isEmpty { held = bytes[...] } else { held = (Array(held) + bytes)[...] }
+        if held.isEmpty || place != end { (held, start) = (bytes[...], place) } else { held += bytes }
     }
 
     /// Takes bytes from the start of what is held.

@@ -67,11 +67,6 @@ struct AnswerText {
     }
 
     private static func utf16(_ body: ArraySlice<UInt8>, lowFirst: Bool) -> [UInt8] {
-        var units: [UInt16] = []
-        var rest = body
-        while let first = rest.popFirst(), let second = rest.popFirst() {
-            units.append(lowFirst ? UInt16(second) << 8 | UInt16(first) : UInt16(first) << 8 | UInt16(second))
-        }
-        return Array(String(decoding: units, as: UTF16.self).utf8)
+        Array(String(decoding: UTF16Units.read(body, lowFirst: lowFirst), as: UTF16.self).utf8)
     }
 }
