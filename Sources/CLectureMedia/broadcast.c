@@ -160,6 +160,7 @@ static int make_sound(clm_broadcast *broadcast) {
     int result = av_channel_layout_copy(&sound->ch_layout, &audio->ch_layout);
     if (result >= 0) result = av_frame_get_buffer(sound, 0);
     if (result >= 0) result = clm_source_sound(&broadcast->source, broadcast->samples, sound);
+    if (clm_source_has_lost_sound(&broadcast->source)) broadcast->ended(broadcast->context, CLM_NO_MICROPHONE);
     if (result >= 0 && atomic_load(&broadcast->is_silent))
         av_samples_set_silence(sound->data, 0, sound->nb_samples, CLM_CHANNELS, sound->format);
     sound->pts = broadcast->samples;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// So many seconds of a device's sound wait at most, and after so many it is seen how much of it had to.
+#define SOUND_SECONDS 5
+
 struct clm_input {
     AVFormatContext *format;
     AVCodecContext *video, *audio;
@@ -23,6 +26,8 @@ struct clm_input {
     int64_t first, round, end;
     /// Samples that were written to `sound` since the start.
     int64_t written;
+    /// Of devices: samples that were taken since the last look, and the fewest that were left meanwhile.
+    int taken, least;
     /// Of devices only.
     pthread_t thread;
     bool has_thread;
@@ -136,8 +141,7 @@ static void keep_sound(clm_input *input) {
     }
     if (ahead > input->sample_rate / 20) write_silence(input, ahead);
     bool is_doubled = ahead < -input->sample_rate / 20;
-    // A device that is read too late loses sound, as it loses pictures.
-    bool is_late = input->is_device && av_audio_fifo_size(input->sound) > input->sample_rate / 2;
+    bool is_late = input->is_device && av_audio_fifo_size(input->sound) > input->sample_rate * SOUND_SECONDS;
     if (count > 0 && !is_doubled && !is_late) {
         av_audio_fifo_write(input->sound, (void **)planes, count);
         input->written += count;
@@ -237,6 +241,13 @@ void clm_input_free(clm_input *input) {
 
 bool clm_input_has_sound(const clm_input *input) { return input->audio != NULL; }
 
+bool clm_input_is_over(clm_input *input) {
+    pthread_mutex_lock(&input->lock);
+    bool is_over = input->is_at_end;
+    pthread_mutex_unlock(&input->lock);
+    return is_over;
+}
+
 /// Makes the oldest picture the current one, while it is not later than the time.
 static void advance(clm_input *input, int64_t time) {
     while (input->count > 0 && (input->is_device || input->pictures[input->head]->pts <= time)) {
@@ -268,6 +279,19 @@ int clm_input_picture(clm_input *input, int64_t time, AVFrame *picture) {
     return result;
 }
 
+/// Drops sound of a device that only makes it late. A device may give its sound in pieces of two seconds, as sources of
+/// PulseAudio do: until the next piece the rest of the last one has to wait. What is still there when the next one comes
+/// was never needed: it is there because the device began earlier, or its clock is faster.
+static void drop_delay(clm_input *input, int taken) {
+    int rest = av_audio_fifo_size(input->sound);
+    input->least = input->taken == 0 ? rest : FFMIN(input->least, rest);
+    input->taken += taken;
+    if (input->taken < input->sample_rate * SOUND_SECONDS) return;
+    int spare = input->least - input->sample_rate / 10;
+    if (spare > 0) av_audio_fifo_drain(input->sound, spare);
+    input->taken = 0;
+}
+
 int clm_input_sound(clm_input *input, AVFrame *sound) {
     while (!input->is_device && !input->is_at_end && av_audio_fifo_size(input->sound) < sound->nb_samples) {
         // The pictures on the way stay in memory; a file with too many of them has a gap in its sound.
@@ -276,6 +300,7 @@ int clm_input_sound(clm_input *input, AVFrame *sound) {
     }
     pthread_mutex_lock(&input->lock);
     int count = av_audio_fifo_read(input->sound, (void **)sound->data, sound->nb_samples);
+    if (input->is_device) drop_delay(input, sound->nb_samples);
     pthread_mutex_unlock(&input->lock);
     count = FFMAX(count, 0);
     av_samples_set_silence(sound->data, count, sound->nb_samples - count, CLM_CHANNELS, AV_SAMPLE_FMT_FLTP);

@@ -81,6 +81,8 @@ int clm_input_picture(clm_input *input, int64_t time, AVFrame *picture);
 int clm_input_sound(clm_input *input, AVFrame *sound);
 /// Whether it has sound.
 bool clm_input_has_sound(const clm_input *input);
+/// Whether a device can be read no more.
+bool clm_input_is_over(clm_input *input);
 
 // source.c: one interface over all of them.
 
@@ -90,7 +92,7 @@ typedef struct clm_source {
     uint32_t counter;
     /// When its first picture is due, microseconds from the start of the broadcast.
     int64_t origin;
-    bool has_origin;
+    bool has_origin, has_lost_sound;
 } clm_source;
 enum clm_code clm_source_open(clm_source *source, const clm_source_choice *choice,
                               const clm_configuration *configuration);
@@ -99,6 +101,8 @@ void clm_source_close(clm_source *source);
 int clm_source_picture(clm_source *source, int64_t time, const clm_configuration *configuration, AVFrame *picture);
 /// Sound from this sample on, into a frame with its size set.
 int clm_source_sound(clm_source *source, int64_t position, AVFrame *sound);
+/// Whether the microphone can be read no more; true once.
+bool clm_source_has_lost_sound(clm_source *source);
 /// An empty frame of the broadcast's size in YUV 4:2:0.
 int clm_picture_allocate(AVFrame *picture, int width, int height);
 

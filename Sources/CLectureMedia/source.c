@@ -58,3 +58,9 @@ int clm_source_sound(clm_source *source, int64_t position, AVFrame *sound) {
         av_samples_set_silence(sound->data, 0, sound->nb_samples, CLM_CHANNELS, AV_SAMPLE_FMT_FLTP);
     return 0;
 }
+
+bool clm_source_has_lost_sound(clm_source *source) {
+    if (source->has_lost_sound || !source->microphone || !clm_input_is_over(source->microphone)) return false;
+    source->has_lost_sound = true;
+    return true;
+}

@@ -19,6 +19,8 @@ public final class BroadcastFeed: FeedSource {
         public var speed = EncodingSpeed.veryfast
         /// Is called when a source is over or has failed, before the link is ended and brought back.
         public var sourceEnded: (@Sendable () -> Void)?
+        /// Is called when the microphone beside a source can no longer be read. Silence is sent in its place.
+        public var microphoneFailed: (@Sendable () -> Void)?
         /// How the preview is shown: its title, and where its display is looked for. It has no sound.
         public var preview = PlayerPicture.Options()
         /// How long a media server may accept nothing.
@@ -179,6 +181,7 @@ public final class BroadcastFeed: FeedSource {
             // Late for a link that was replaced meanwhile.
             if broadcast.statistics.isConnected { return }
             state.withLock { $0.broadcast === broadcast ? $0.takeEnded() : nil }?()
+        case .microphoneFailed: sources.microphoneFailed?()
         case .sourceEnded, .sourceFailed:
             sources.sourceEnded?()
             let ended = state.withLock { state -> (@Sendable () -> Void)? in

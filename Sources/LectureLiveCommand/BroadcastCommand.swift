@@ -83,6 +83,8 @@ struct BroadcastRun {
         case opened
         case message(FFLMessage)
         case failed(LiveFailure)
+        /// The microphone can no longer be read.
+        case silent
         /// The time is over, the file has ended, or a signal came.
         case over(String)
     }
@@ -112,7 +114,10 @@ struct BroadcastRun {
         let (media, source, microphone) = (session.effects.media, plan.source, plan.microphone)
         let relay = BroadcastRelay(inbox)
         config.feedSource = {
-            media.feed(FeedChoice(source: source, microphone: microphone, sourceEnded: { relay.sourceEnded() }))
+            media.feed(
+                FeedChoice(
+                    source: source, microphone: microphone, sourceEnded: { relay.sourceEnded() },
+                    microphoneFailed: { relay.microphoneFailed() }))
         }
         let streamer = FlipFlopLite.streamer(config, accessToken: token)
         streamer.delegateQueue = DispatchQueue(label: "lecture-live.broadcast")
@@ -165,6 +170,7 @@ struct BroadcastRun {
             try await opened()
         case .message(let message): try received(message)
         case .failed(let failure): try failed(failure, streamer)
+        case .silent: try session.warn(Self.silence)
         case .over(let why): try over(why, streamer)
         }
         return nil
@@ -257,6 +263,10 @@ struct BroadcastRun {
                 + "\(remedy).", status: status)
     }
 
+    /// The microphone went away, or its sound server did.
+    private static let silence = LiveFailure(
+        .streamingInvalidView, "The microphone can no longer be read. The broadcast goes on without sound.")
+
     private static func sentence(_ alarm: AlarmState) -> String {
         switch alarm {
         case .normal: "link: good"
@@ -288,6 +298,8 @@ private final class BroadcastRelay: FFLStreamerDelegate, Sendable {
         streamer?.exit()
         inbox.put(.over("the end of the file"))
     }
+
+    func microphoneFailed() { inbox.put(.silent) }
 
     func fflStreamer(_ streamer: FFLStreamer, didUpdate streamerState: StreamerState) {
         inbox.put(.state(streamerState))

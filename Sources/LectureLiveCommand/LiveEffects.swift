@@ -38,6 +38,8 @@ package struct FeedChoice: Sendable {
     package let microphone: String?
     /// Is called when a file is over, before the link ends.
     package let sourceEnded: @Sendable () -> Void
+    /// Is called when the microphone can no longer be read.
+    package let microphoneFailed: @Sendable () -> Void
 }
 
 /// What a viewer needs to show media.

@@ -34,7 +34,8 @@ package struct MediaFactories: Sendable {
         return Self(
             feed: { choice in
                 var sources = BroadcastFeed.Sources(front: choice.broadcastSource(displays["DISPLAY"] ?? ":0"))
-                (sources.sourceEnded, sources.preview.environment) = (choice.sourceEnded, displays)
+                (sources.sourceEnded, sources.microphoneFailed) = (choice.sourceEnded, choice.microphoneFailed)
+                sources.preview.environment = displays
                 return BroadcastFeed(sources)
             },
             picture: { choice in

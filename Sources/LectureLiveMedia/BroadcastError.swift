@@ -65,7 +65,7 @@ extension BroadcastError: CustomStringConvertible {
         switch self {
         case .invalidValue: "A value of the broadcast is outside its bounds."
         case .sourceUnavailable: "The source of the broadcast cannot be opened or read."
-        case .microphoneUnavailable: "The microphone of the broadcast cannot be opened."
+        case .microphoneUnavailable: "The microphone of the broadcast cannot be opened or read."
         case .encoderUnavailable: "An encoder is not installed, or refuses its settings."
         case .noServer: "No RTMP server answers at the address of the broadcast."
         case .refused: "The server does not accept the broadcast; its stream key may be wrong."
@@ -88,6 +88,8 @@ public enum BroadcastEvent: Sendable, Hashable {
     case sourceEnded
     /// The source can no longer be read.
     case sourceFailed
+    /// The microphone can no longer be read. Silence is sent in its place.
+    case microphoneFailed
 }
 
 /// What a broadcast has done so far.

@@ -204,6 +204,8 @@ extension BroadcastEvent {
                 .sourceEnded
             } else if code == .CLM_NO_SOURCE {
                 .sourceFailed
+            } else if code == .CLM_NO_MICROPHONE {
+                .microphoneFailed
             } else {
                 .connectionEnded(BroadcastError(code))
             }

@@ -26,7 +26,7 @@ typedef CLM_CLOSED_ENUM clm_code {
     CLM_STOPPED,
     /// The source cannot be opened or read.
     CLM_NO_SOURCE,
-    /// The microphone beside the source cannot be opened.
+    /// The microphone beside the source cannot be opened or read.
     CLM_NO_MICROPHONE,
     /// The source is at its end.
     CLM_SOURCE_ENDED,
@@ -107,7 +107,8 @@ typedef struct clm_statistics {
     enum clm_code last_error;
 } clm_statistics;
 
-/// Reports an end: of the connection with its reason, or of the source with CLM_SOURCE_ENDED or CLM_NO_SOURCE.
+/// Reports an end: of the connection with its reason, of the source with CLM_SOURCE_ENDED or CLM_NO_SOURCE, or of the
+/// microphone with CLM_NO_MICROPHONE, after which there is silence.
 typedef void (*clm_ended)(void *_Nullable context, enum clm_code code);
 
 typedef struct clm_broadcast clm_broadcast;
