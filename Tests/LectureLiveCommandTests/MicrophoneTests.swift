@@ -128,7 +128,7 @@ struct MicrophoneTests {
         let samples = try await studio.heard(rate: rate).dropFirst(rate / 4)
         let rises = zip(samples, samples.dropFirst()).count { $0 < 0 && $1 >= 0 }
         let tone = Double(rises) * Double(rate) / Double(samples.count)
-        // Where two pieces meet there may be a short silence; without the pieces' ends it is a third of the tone.
+        // Where two pieces meet there may be a short silence.
         #expect(abs(tone - Double(SoundServer.frequency)) < 20, "\(tone)")
         let end = await studio.end()
         #expect(end.status == 0 && end.text.contains(#""state":"ENDED""#), "\(end.errorText)")
