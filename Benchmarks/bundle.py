@@ -114,6 +114,7 @@ def measure(options, work):
         if sample["status"] != 0:
             sys.exit(f"{name}: status {sample['status']}")
         rows[name].append(sample)
+        print(f"{name}: {sample['wall']:.1f} s, CPU {sample['cpu']:.1f} s, {sample['mib']:.0f} MiB", flush=True)
 
     for number in range(options.rounds):
         order = list(writers)[:: -1 if number % 2 else 1]
@@ -134,6 +135,8 @@ def measure(options, work):
         for key, digest in digests.items():
             if room.digest(key) != digest:
                 sys.exit(f"{key}: other bytes")
+        # Or the next round would need four times the bytes.
+        shutil.rmtree(f"{room.home}/store")
     rate = lectures * size / (1 << 20)
     for title, rows, base in (("written", written, "tar | zstd -1"), ("imported", imported, "tar x")):
         table(f"{options.gib:g} GiB in {lectures} lectures, {title}", rows, base)

@@ -18,6 +18,8 @@ public struct BundleImport: Sendable {
     /// The bundle, whose signer is trusted.
     package let bundle: BundleReader
     private let shelf: BundleShelf
+    /// Lectures at once, unless another number was set.
+    private static let jobs = 2
 
     /// Opens a bundle: verifies its signature and its list, and opens it with the device's key.
     ///
@@ -46,11 +48,13 @@ public struct BundleImport: Sendable {
     public var failures: [LectureError] { shelf.failures }
 
     /// Has a manager take the lectures from the bundle, with one connection for each, since a disk that is carried
-    /// about is read fastest from start to end.
+    /// about is read fastest from start to end. Where the number of lectures at once was not set it is two: one is read
+    /// while the other is written, and more would only take memory.
     ///
     /// - Parameter configuration: of the manager that is to be opened.
     public func apply(to configuration: inout LectureConfiguration) {
         configuration.nearby = shelf
         configuration.connections = 1
+        if configuration.chosenJobs == nil { configuration.jobs = Self.jobs }
     }
 }

@@ -12,7 +12,8 @@ public import LectureModel
 /// try maker.finish(created: now)
 /// ```
 public final class BundleMaker {
-    private let output: OutputFile
+    private let output: Guarded<OutputFile>
+    private let written: WriteBehind
     private let writer: BundleWriter
     /// The thumbprint of the key that signs it.
     public let signer: String
@@ -33,10 +34,13 @@ public final class BundleMaker {
         let devices = try recipients.map { path throws(LectureError) in try BundleFiles.recipient(path) }
         let signer =
             if let keyFile { try BundleFiles.signer(keyFile) } else { try BundleSigner(device: try device.key()) }
-        let output = try OutputFile(path, mayReplace: mayReplace)
-        (self.output, self.signer) = (output, signer.thumbprint)
+        let output = Guarded(try OutputFile(path, mayReplace: mayReplace))
+        let written = WriteBehind { bytes throws(LectureError) in
+            try output.withLock { output throws(LectureError) in try output.write(bytes) }
+        }
+        (self.output, self.written, self.signer) = (output, written, signer.thumbprint)
         writer = try BundleWriter(signer: signer, recipients: devices) { bytes throws(LectureError) in
-            try output.write(bytes)
+            try written.write(bytes)
         }
     }
 
@@ -113,15 +117,24 @@ public final class BundleMaker {
         _ file: CarriedFile, of key: ContentKey, from manager: LectureManager
     ) async throws -> [UInt8] {
         let digests = try OpenSSLDigests(proofKey: [UInt8](repeating: 0, count: 32))
-        // The reader calls it for one chunk after the other, so no caller waits for the lock.
-        let target = Guarded((writer: writer, digest: file.sha256 == nil ? try digests.sha256() : nil))
-        try await manager.contents.read(file, of: key) { bytes in
-            try target.withLock { target throws(LectureError) in
-                try target.writer.write(bytes)
-                unsafe bytes.withUnsafeBytes { unsafe target.digest?.update($0) }
-            }
+        let digest = Guarded(file.sha256 == nil ? try digests.sha256() : nil)
+        let writer = Guarded(writer)
+        // Four threads at once: one reads a chunk, one adds it to the digest, one seals it, one writes it.
+        let sealed = WriteBehind { bytes throws(LectureError) in
+            try writer.withLock { writer throws(LectureError) in try writer.write(bytes) }
         }
-        let computed = try target.withLock { target throws(LectureError) in try target.digest?.finish() }
+        do {
+            try await manager.contents.read(file, of: key) { bytes in
+                try sealed.write(bytes)
+                digest.withLock { digest in unsafe bytes.withUnsafeBytes { unsafe digest?.update($0) } }
+            }
+        } catch {
+            // Nothing uses the writer any more when this has failed.
+            try? sealed.finish()
+            throw error
+        }
+        try sealed.finish()
+        let computed = try digest.withLock { digest throws(LectureError) in try digest?.finish() }
         return file.sha256 ?? computed ?? []
     }
 
@@ -131,7 +144,8 @@ public final class BundleMaker {
     /// - Throws: ``LectureError``: `storageFull`, `outputRefused`, `cryptography`.
     public func finish(created: Timestamp) throws(LectureError) {
         try writer.finish(created: created)
-        try output.finish()
+        try written.finish()
+        try output.withLock { output throws(LectureError) in try output.finish() }
     }
 }
 

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Over `pthread_mutex_t`, because ThreadSanitizer does not understand `Synchronization.Mutex` on Linux and because the
 /// latter has no condition. `@unchecked Sendable`: the value is touched only with the mutex held.
-@safe final class Monitor<Value>: @unchecked Sendable {
+@safe package final class Monitor<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value
@@ -12,7 +12,7 @@ import Glibc
     /// Creates an unlocked monitor.
     ///
     /// - Parameter value: the first value.
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
         // The C library keeps the addresses, so both live on the heap and never move.
         unsafe mutex = .allocate(capacity: 1)
@@ -32,7 +32,7 @@ import Glibc
     ///
     /// - Parameter body: short, and calls nothing that takes this lock.
     /// - Returns: what `body` returns.
-    func change<Answer>(_ body: (inout Value) -> Answer) -> Answer {
+    package func change<Answer>(_ body: (inout Value) -> Answer) -> Answer {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         let answer = body(&value)
@@ -44,7 +44,7 @@ import Glibc
     ///
     /// - Parameter body: short, and calls nothing that takes this lock.
     /// - Returns: what `body` returns.
-    func read<Answer>(_ body: (Value) -> Answer) -> Answer {
+    package func read<Answer>(_ body: (Value) -> Answer) -> Answer {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(value)
@@ -54,13 +54,13 @@ import Glibc
     ///
     /// - Parameter body: short; called once at first and again after every change; nil means wait.
     /// - Returns: what `body` returns.
-    func wait<Answer>(for body: (inout Value) -> Answer?) -> Answer {
+    package func wait<Answer>(for body: (inout Value) -> Answer?) -> Answer {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
             if let answer = body(&value) { return answer }
-            // proof: the transport's thread waits here for memory, a thread of a file for the sync of its directory;
-            // each change wakes both.
+            // proof: the transport's thread waits here for memory, a thread of a file for the sync of its directory,
+            // what makes a bundle for the disk; each change wakes all of them.
             unsafe pthread_cond_wait(condition, mutex)
         }
     }
