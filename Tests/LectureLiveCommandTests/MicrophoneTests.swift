@@ -121,7 +121,7 @@ private final class Studio: Sendable {
 @Suite(.timeLimit(.minutes(2)))
 struct MicrophoneTests {
     @Test(arguments: SoundServer.Pieces.allCases)
-    fileprivate func `a viewer hears what the microphone hears`(_ pieces: SoundServer.Pieces) async throws {
+    fileprivate func `the microphone is in the sound of a viewer`(_ pieces: SoundServer.Pieces) async throws {
         let studio = try await Studio(pieces)
         let rate = 16_000
         // The encoder's start is left out.
