@@ -74,7 +74,7 @@ public struct LectureConfiguration: Sendable {
     /// Where learning reports go.
     public var statistics = StatisticsConfiguration()
     /// Where events go; nil leaves the endpoints that the store has as they are, and an empty array removes them. A
-    /// secret is read when events are sent. See ``LectureManager/Webhooks``.
+    /// secret is read when events are sent. See ``LectureManager/webhooks``.
     public var webhooks: [WebhookConfiguration]?
     /// The application's key; nil without one.
     public var application: ApplicationConfiguration?
