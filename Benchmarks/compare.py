@@ -120,17 +120,6 @@ def make_file(path, size):
             left -= len(piece)
 
 
-def use_memory(folder, size):
-    """Fills the page cache with this many bytes once, and frees them. A virtual machine gets a page of its memory when
-    the page is first used, and the program that happens to use it would pay: curl up to four times its CPU."""
-    path = f"{folder}/memory"
-    with open(path, "wb") as file:
-        piece = bytes(1 << 22)
-        for _ in range(0, size, len(piece)):
-            file.write(piece)
-    os.remove(path)
-
-
 def median(values):
     values = sorted(values)
     return values[len(values) // 2]

@@ -6,7 +6,7 @@ import json, os, shutil, signal, socket, subprocess, sys, time
 
 sys.dont_write_bytecode = True
 import compare, far_network, licences, statistics  # noqa: E402
-from compare import LECTURECTL, Nginx, clear, make_file, run, sha256, use_memory  # noqa: E402
+from compare import LECTURECTL, Nginx, clear, make_file, run, sha256  # noqa: E402
 from licences import environment  # noqa: E402
 
 MIB = 1 << 20
@@ -96,9 +96,8 @@ def make_certificate(work):
 
 
 def make_large(work, mib):
-    """Makes site/large.mp4 of random bytes; returns its SHA-256. Memory for the file and a copy was used before."""
+    """Makes site/large.mp4 of random bytes; returns its SHA-256."""
     clear(f"{work}/site")
-    use_memory(work, mib * MIB * 5 // 4)
     make_file(f"{work}/site/large.mp4", mib * MIB)
     return sha256(f"{work}/site/large.mp4")
 

@@ -181,8 +181,6 @@ def page(goals, limits, figures, records):
             f"""{len(records)} run{'s' if len(records) > 1 else ''} ({dates}) of {rounds} rounds; the load
             before: {loads}. Lists, starts and pages run twice in a round and once more, queueing a million lectures and
             the server's limit once a run.""",
-            """Before a large file is measured, as much memory is used once: a virtual machine gets its pages at their first
-            use, which costs a program that fills the page cache, as curl does, up to four times its CPU.""",
             """Every exit status and every byte of every download is compared before a figure counts; lists with the rows of
             the database, reports and renewals with what the server accepted once.""",
             """Servers are Debian's nginx and lecture-sandbox on the same machine; clients, servers and the disk share its

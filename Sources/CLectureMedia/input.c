@@ -141,6 +141,7 @@ static void keep_sound(clm_input *input) {
     }
     if (ahead > input->sample_rate / 20) write_silence(input, ahead);
     bool is_doubled = ahead < -input->sample_rate / 20;
+    // A device whose sound is not taken loses it, as it loses pictures.
     bool is_late = input->is_device && av_audio_fifo_size(input->sound) > input->sample_rate * SOUND_SECONDS;
     if (count > 0 && !is_doubled && !is_late) {
         av_audio_fifo_write(input->sound, (void **)planes, count);

@@ -23,7 +23,8 @@ package final class WriteBehind: Sendable {
     /// - Parameter sink: writes a piece; called for one after the other.
     package init(_ sink: @escaping @Sendable ([UInt8]) throws(LectureError) -> Void) { self.sink = sink }
 
-    /// Has a piece written. Blocks while too many wait, as writing it would.
+    /// Has a piece written. Blocks while too many wait, as writing it would; the queue that ends the wait has a thread
+    /// of its own.
     ///
     /// - Parameter bytes: the piece.
     /// - Throws: ``LectureError`` of this or an earlier piece.

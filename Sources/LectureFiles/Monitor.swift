@@ -50,7 +50,8 @@ import Glibc
         return body(value)
     }
 
-    /// Blocks the thread until `body` returns a value. Never call it on the cooperative pool.
+    /// Blocks the thread until `body` returns a value. On the cooperative pool only where what ends the wait needs none
+    /// of the pool's threads.
     ///
     /// - Parameter body: short; called once at first and again after every change; nil means wait.
     /// - Returns: what `body` returns.
@@ -60,7 +61,7 @@ import Glibc
         while true {
             if let answer = body(&value) { return answer }
             // proof: the transport's thread waits here for memory, a thread of a file for the sync of its directory,
-            // what makes a bundle for the disk; each change wakes all of them.
+            // what makes a bundle for the thread that writes it; each change wakes all of them.
             unsafe pthread_cond_wait(condition, mutex)
         }
     }

@@ -27,38 +27,30 @@ actor MediaReader: CorePart {
         let chunks = grid.chunk(at: UInt64(wanted.lowerBound))...grid.chunk(at: UInt64(wanted.upperBound - 1))
         let rows = try await proofs(resource, chunks)
         let proofs = Dictionary(rows.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
-        func part(of chunk: [UInt8], _ index: Int) -> ArraySlice<UInt8> {
-            let place = grid.range(of: index, total: resource.total)
-            let start = Int64(clamping: place.lowerBound)
-            let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
-            return chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
-        }
         // By position and not by row: a missing row must not leave a gap in the returned bytes.
-        func chunk(_ index: Int) async throws -> [UInt8] {
+        func read(_ index: Int) async throws -> [UInt8] {
             guard let proof = proofs[index], let chunk = try await readChunk(resource, proof, cipher) else {
                 throw LectureError(.damaged, detail: key.text)
             }
             return chunk
         }
-        guard let charge else {
-            // While a chunk is used, the next one is read.
-            return try await withThrowingTaskGroup(of: [UInt8].self) { group in
-                group.addTask { try await chunk(chunks.lowerBound) }
-                for index in chunks {
-                    guard let read = try await group.next() else { return }
-                    try Task.checkCancellation()
-                    if index < chunks.upperBound { group.addTask { try await chunk(index + 1) } }
-                    let bytes = part(of: read, index)
-                    try receive(bytes.count == read.count ? read : Array(bytes))
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { try await read(chunks.lowerBound) }
+            for index in chunks {
+                guard let chunk = try await group.next() else { throw LectureError(.bug, detail: "chunk \(index)") }
+                try Task.checkCancellation()
+                // While a chunk is used, the next one is read.
+                if index < chunks.upperBound { group.addTask { try await read(index + 1) } }
+                let place = grid.range(of: index, total: resource.total)
+                let start = Int64(clamping: place.lowerBound)
+                let part = (start..<Int64(clamping: place.upperBound)).clamped(to: wanted)
+                let bytes = chunk[Int(part.lowerBound - start)..<Int(part.upperBound - start)]
+                if let charge {
+                    try await charge.pass(bytes, rest: wanted.upperBound - part.lowerBound, receive)
+                } else {
+                    try receive(bytes.count == chunk.count ? chunk : Array(bytes))
                 }
             }
-        }
-        for index in chunks {
-            try Task.checkCancellation()
-            let chunk = try await chunk(index)
-            let place = Int64(clamping: grid.range(of: index, total: resource.total).lowerBound)
-            let rest = wanted.upperBound - max(place, wanted.lowerBound)
-            try await charge.pass(part(of: chunk, index), rest: rest, receive)
         }
     }
 

@@ -45,8 +45,7 @@ struct GuidePlayerNetTests {
 
     @Test func `A window shows the film, and its keys are reported`() async throws {
         let (scene, key) = try await Self.scene()
-        let screen = try ChildProcess(
-            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"])
+        let screen = try ChildProcess.display("640x480")
         let display = ["DISPLAY": ":" + (try await screen.firstLine()), "WAYLAND_DISPLAY": ""]
         let playing = try scene.start(["play", key, "--silent"], display)
         func says(_ line: String) -> @Sendable (Data) -> Bool {

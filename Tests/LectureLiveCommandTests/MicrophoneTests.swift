@@ -70,9 +70,7 @@ private final class Studio: Sendable {
         stage = try await CommandStage(hasMedia: true)
         for user in ["kim", "lee"] { try await stage.login(user) }
         sound = try await SoundServer(pieces)
-        display = try ChildProcess(
-            try Places.command("Xvfb"),
-            ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp", "-noreset"])
+        display = try ChildProcess.display("320x240")
         program = try ChildProcess(
             Places.builtProduct("lecture-live"),
             [

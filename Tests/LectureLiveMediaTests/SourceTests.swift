@@ -46,9 +46,7 @@ extension LiveMediaNetTests {
 
         @Test func `a screen of another shape is sent with black edges`() async throws {
             let server = try await RTMPServer.start()
-            let display = try ChildProcess(
-                try Places.command("Xvfb"),
-                ["-displayfd", "1", "-screen", "0", "320x320x24", "-wr", "-nolisten", "tcp", "-noreset"])
+            let display = try ChildProcess.display("320x320", "-wr")
             let number = try await display.firstLine()
             let broadcast = try LiveBroadcast(Studio.configuration(.screen(":\(number)")))
             try await broadcast.connect(to: server.url("screen"))
@@ -84,9 +82,7 @@ struct BroadcastValueTests {
     }
 
     @Test func `a microphone that is not there is said as such, and a screen without one is sent`() async throws {
-        let display = try ChildProcess(
-            try Places.command("Xvfb"),
-            ["-displayfd", "1", "-screen", "0", "320x320x24", "-nolisten", "tcp", "-noreset"])
+        let display = try ChildProcess.display("320x320")
         let name = ":\(try await display.firstLine())"
         #expect(throws: BroadcastError.microphoneUnavailable) {
             try LiveBroadcast(Studio.configuration(.screen(name, microphone: "no-such-device")))

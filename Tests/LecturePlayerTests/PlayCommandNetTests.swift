@@ -55,13 +55,6 @@ struct PlayCommandNetTests {
         { output in Line.all(output).contains(where: test) }
     }
 
-    /// A display; its first line is its number. It stays when its last window closes: otherwise it would start anew,
-    /// and refuse windows meanwhile.
-    private static func screen() throws -> ChildProcess {
-        try ChildProcess(
-            "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset"])
-    }
-
     @Test func `a section plays to its end, and the next play continues there`() async throws {
         let home = try await Home()
         let first = try await home(
@@ -171,7 +164,7 @@ struct PlayCommandNetTests {
     @Test(arguments: ["--seal", "--no-seal"])
     func `a window shows the lecture, and obeys its keys`(seal: String) async throws {
         let home = try await Home(seal: seal)
-        let screen = try Self.screen()
+        let screen = try ChildProcess.display("640x480")
         let display = ":" + (try await screen.firstLine())
         let playing = try home.start(
             ["--json", "play", "film", "--fullscreen", "--audio-output", "null"], display: display)
@@ -199,7 +192,7 @@ struct PlayCommandNetTests {
         let gateway = try await FilmGateway(home.sandbox)
         let intro = #"{"url":"\#(home.sandbox.http)/media/ranges-and-resuming.mp4","skip_after":0}"#
         try gateway.describe("introduced", more: #","playback":{"intro":\#(intro)}"#)
-        let screen = try Self.screen()
+        let screen = try ChildProcess.display("640x480")
         let display = ":" + (try await screen.firstLine())
         let words = ["--json", "play", gateway.link("introduced"), "--fullscreen", "--audio-output", "null"]
         let playing = try home.start(words, display: display)
@@ -218,7 +211,7 @@ struct PlayCommandNetTests {
 
     @Test func `subtitles are in the picture`() async throws {
         let home = try await Home()
-        let screen = try Self.screen()
+        let screen = try ChildProcess.display("640x480")
         let display = ":" + (try await screen.firstLine())
         let file = try home.directory.write("1\n00:00:00,000 --> 00:01:00,000\nMMMMMMMM MMMMMMMM\n", to: "words.srt")
         var pictures: [Data] = []
@@ -253,7 +246,7 @@ struct PlayCommandNetTests {
             let kept = try await home("precache", "--progress", "none", seal, gateway.link(key))
             #expect(kept.status == 0, "\(kept.errorText)")
         }
-        let screen = try Self.screen()
+        let screen = try ChildProcess.display("640x480")
         let display = ":" + (try await screen.firstLine())
         func picture(_ key: String, _ words: [String] = []) async throws -> Data {
             let options = ["--fullscreen", "--audio-output", "null", "--start", "1"] + words

@@ -71,7 +71,7 @@ extension CommandTable {
             "It is safe to repeat: what is complete is skipped, and an import that was interrupted continues. Nothing "
                 + "is used before its signature and its digest were verified. Lectures that need a licence ask their "
                 + "licence server; without a network they wait for the next import.",
-            "Two lectures are taken at once unless --jobs says otherwise: more take memory and gain nothing.",
+            "Two lectures are taken at once unless --jobs says otherwise; each further one takes memory.",
             "The signer must be this device, or one of --trust.",
         ],
         arguments: [
