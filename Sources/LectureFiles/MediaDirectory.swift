@@ -13,6 +13,8 @@ final class MediaDirectory: Sendable {
     let syncs = DirectorySyncs()
     /// Where outputs cannot share blocks with media.
     let unshared = UnsharedBlocks()
+    /// Which directories of outputs were found outside the store.
+    let outside = OutsideDirectories()
     /// Buckets whose entry in `media` is known to be durable.
     private let durableBuckets = Monitor<Set<String>>([])
 
@@ -60,6 +62,20 @@ final class MediaDirectory: Sendable {
         } catch {
             if error.number == ENOENT, !creating { return nil }
             throw error
+        }
+    }
+
+    /// The store's directory and this one, which may be a mount of its own: below them no output is placed.
+    ///
+    /// - Returns: the status of both.
+    /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
+    func places() throws(LectureError) -> [stat] {
+        var store = stat()
+        try systemCall(.read, root) { unsafe stat(root, &store) }
+        do {
+            return [store, try descriptor.status()]
+        } catch {
+            throw FileIntent.read.error(error, root)
         }
     }
 

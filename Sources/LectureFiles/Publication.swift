@@ -10,8 +10,7 @@ import LectureModel
 struct Publication {
     private let output: String
     private let place: OutputPlace
-    private let syncs: DirectorySyncs
-    private let unshared: UnsharedBlocks
+    private let media: MediaDirectory
     private var directory: Descriptor { place.directory }
 
     /// Opens the output's directory, which must exist.
@@ -19,30 +18,30 @@ struct Publication {
     /// - Parameters:
     ///   - output: a path, relative to the working directory or absolute. Links among its directories are followed; it
     ///     belongs to the user.
-    ///   - syncs: syncs the output's directory for several files at once.
-    ///   - unshared: remembers where blocks cannot be shared.
+    ///   - media: the directory of the finished files. It syncs the output's directory for several files at once, and
+    ///     knows what was found of other outputs.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` when it cannot be a file.
-    init(output: String, syncs: DirectorySyncs, unshared: UnsharedBlocks) throws(LectureError) {
-        (self.output, self.syncs, self.unshared) = (output, syncs, unshared)
+    init(output: String, of media: MediaDirectory) throws(LectureError) {
+        (self.output, self.media) = (output, media)
         place = try OutputPlace(output)
     }
 
     /// What is there now.
     ///
-    /// - Parameter stores: directories below which nothing may be placed.
     /// - Returns: the file; nil when the name is free.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused`` for a place that is never used: below the
     ///   store, or a directory, a device, a FIFO or a socket.
-    func inspect(outside stores: [stat]) throws(LectureError) -> stat? {
+    func inspect() throws(LectureError) -> stat? {
+        let stores = try media.places()
         let there: stat?
-        let isWithin: Bool
+        let isOutside: Bool
         do {
-            isWithin = try directory.isWithin(stores)
+            isOutside = try media.outside.contains(directory, stores)
             there = try directory.status(of: place.name)
         } catch {
             throw failure(error)
         }
-        if isWithin { throw LectureError(.outputRefused, detail: output, cause: "it is inside the store") }
+        if !isOutside { throw LectureError(.outputRefused, detail: output, cause: "it is inside the store") }
         guard let there else { return nil }
         if there.isDirectory { throw failure(SystemError(number: EISDIR)) }
         if !there.isRegular, !there.isLink {
@@ -57,16 +56,14 @@ struct Publication {
     ///   - source: the finished file, open for reading.
     ///   - sourceName: its name, for a hard link.
     ///   - bucket: the directory it is in.
-    ///   - stores: directories below which nothing may be placed.
     ///   - right: what may be replaced.
     /// - Returns: the file that is there now.
     /// - Throws: ``LectureError`` with ``LectureError/Code/outputRefused``, ``LectureError/Code/outputExists``,
     ///   ``LectureError/Code/storageFull`` or ``LectureError/Code/readFile``.
     func receive(
-        _ source: Descriptor, named sourceName: String, in bucket: Descriptor, outside stores: [stat],
-        replacing right: OutputRight
+        _ source: Descriptor, named sourceName: String, in bucket: Descriptor, replacing right: OutputRight
     ) throws(LectureError) -> OutputFacts {
-        let there = try inspect(outside: stores)
+        let there = try inspect()
         do throws(SystemError) {
             let status = try source.status()
             if let there {
@@ -79,7 +76,7 @@ struct Publication {
             var facts = try clone(source, status, right)
             if facts == nil, try link(sourceName, in: bucket, right) { facts = status.outputFacts }
             if let facts {
-                try syncs.sync(directory)
+                try media.syncs.sync(directory)
                 return facts
             }
         } catch {
@@ -131,11 +128,11 @@ struct Publication {
         _ source: Descriptor, _ status: stat, _ right: OutputRight
     ) throws(SystemError) -> OutputFacts? {
         let there = try directory.status()
-        guard !unshared.contains(status, there), let file = try? place.makeFile() else { return nil }
+        guard !media.unshared.contains(status, there), let file = try? place.makeFile() else { return nil }
         let failure = csystem_clone(source.number, file.descriptor.number)
         guard failure == 0 else {
             file.discard()
-            unshared.failed(status, there, failure)
+            media.unshared.failed(status, there, failure)
             return nil
         }
         try place.install(file, replacing: right)
@@ -173,7 +170,7 @@ struct Publication {
         }
         do {
             try place.install(file, replacing: right)
-            try syncs.sync(directory)
+            try media.syncs.sync(directory)
             return try file.descriptor.status().outputFacts
         } catch {
             throw failure(error)

@@ -9,7 +9,7 @@ extension StoreDirectory {
     ) throws(LectureError) -> OutputFacts {
         if isSealed { throw LectureError(.isSealed, detail: text) }
         let path = try MediaPath(text)
-        let target = try Publication(output: output, syncs: media.syncs, unshared: media.unshared)
+        let target = try Publication(output: output, of: media)
         let bucket: Descriptor
         let source: Descriptor
         do throws(SystemError) {
@@ -19,7 +19,7 @@ extension StoreDirectory {
         } catch {
             throw FileIntent.read.error(error, path.text)
         }
-        return try target.receive(source, named: path.name, in: bucket, outside: try places(), replacing: right)
+        return try target.receive(source, named: path.name, in: bucket, replacing: right)
     }
 
     /// What is at a place outside the store.
@@ -27,18 +27,6 @@ extension StoreDirectory {
         let parent = output.lastIndex(of: "/").map { String(output[...$0]) } ?? "."
         var facts = stat()
         guard unsafe stat(parent, &facts) == 0, facts.isDirectory else { return nil }
-        return try Publication(output: output, syncs: media.syncs, unshared: media.unshared).inspect(
-            outside: try places())?.outputFacts
-    }
-
-    /// The store's directory and that of its media, which may be a mount of its own.
-    private func places() throws(LectureError) -> [stat] {
-        var root = stat()
-        try systemCall(.read, media.root) { unsafe stat(media.root, &root) }
-        do {
-            return [root, try media.descriptor.status()]
-        } catch {
-            throw FileIntent.read.error(error, media.root)
-        }
+        return try Publication(output: output, of: media).inspect()?.outputFacts
     }
 }
