@@ -110,40 +110,39 @@ extension LectureManager.Downloads {
         try markFound()
         var results: [Result<Enqueued, LectureError>] = []
         var due: [CheckRequest] = []
-        var contents: [ContentID] = []
+        var registered: [RegisteredRequest] = []
         results.reserveCapacity(requests.count)
+        registered.reserveCapacity(requests.count)
         try index.transaction { transaction in
             for request in requests {
                 do {
-                    let (id, entry) = try enqueue(request, check: check, in: service, due: &due)
-                    contents.append(id)
-                    results.append(.success(entry))
+                    let request = try enqueue(request, check: check, in: service, due: &due)
+                    registered.append(request)
+                    results.append(.success(Enqueued(key: request.key, outcome: request.outcome)))
                 } catch let error as LectureError where error.code.isRefusedInput {
                     results.append(.failure(error))
                 }
             }
-            if let list { try transaction.index.courseLists.add(to: list, contents: contents) }
+            if let list { try transaction.index.courseLists.add(to: list, contents: registered.map(\.id)) }
         }
-        if let list { named[list, default: []].formUnion(contents) }
-        try reportQueued(results, contents)
+        if let list { named[list, default: []].formUnion(registered.lazy.map(\.id)) }
+        try reportQueued(registered)
         comparer.assumeIsolated { $0.start(due) }
         try follow()
         return results
     }
 
-    /// Reports what was added to the queue, after the commit; nothing is read without listeners. The lectures are those
-    /// of the requests that were not refused, in their order.
-    private func reportQueued(_ results: [Result<Enqueued, LectureError>], _ contents: [ContentID]) throws {
+    /// Reports what was added to the queue, after the commit; nothing is read without listeners.
+    private func reportQueued(_ requests: [RegisteredRequest]) throws {
         guard hub.hasListeners else { return }
-        let entries = results.lazy.compactMap { try? $0.get() }
-        for (entry, id) in zip(entries, contents) {
-            switch entry.outcome {
+        for request in requests {
+            switch request.outcome {
             case .alreadyQueued, .alreadyComplete, .checking: continue
             case .added, .resumed, .damaged, .outdated:
-                guard let content = try index.contents.item(id)?.content, content.state == .queued else {
-                    continue
-                }
-                if entry.outcome == .outdated { hub.send(.outdated(content)) }
+                guard let content = try request.added ?? index.contents.item(request.id)?.content,
+                    content.state == .queued
+                else { continue }
+                if request.outcome == .outdated { hub.send(.outdated(content)) }
                 hub.send(.queued(content))
             }
         }
@@ -151,30 +150,32 @@ extension LectureManager.Downloads {
 
     private func enqueue(
         _ request: DownloadRequest, check: SourceCheck, in service: DownloadService, due: inout [CheckRequest]
-    ) throws -> (ContentID, Enqueued) {
+    ) throws -> RegisteredRequest {
         let request = try prepared(request)
         let source = try source(of: request)
         try checkOutput(of: request, source)
-        var (id, key, outcome) = try index.requests.enqueue(request, source: source, check: check, now: clock.now())
+        var registered = try index.requests.enqueue(request, source: source, check: check, now: clock.now())
+        let id = registered.id
         try index.owners.join(service.run, content: id)
-        if outcome == .alreadyComplete || outcome == .checking, let record = try index.contents.item(id),
-            let error = try mediaFault(of: record)
+        if registered.outcome == .alreadyComplete || registered.outcome == .checking,
+            let record = try index.contents.item(id), let error = try mediaFault(of: record)
         {
             try requireMediaDirectory()
             try writer.versions.markMissing(id, error, isQueued: true, now: clock.now())
-            outcome = .damaged
+            registered.outcome = .damaged
         }
-        switch outcome {
+        switch registered.outcome {
         case .alreadyComplete:
             service.engine.publish(id)
-            return (id, Enqueued(key: key, outcome: outcome))
-        case .checking: due.append(CheckRequest(content: id, key: key, request: request, source: source))
+            return registered
+        case .checking:
+            due.append(CheckRequest(content: id, key: registered.key, request: request, source: source))
         case .added, .resumed, .alreadyQueued, .outdated, .damaged:
             if check == .head { comparer.assumeIsolated { $0.wantsHead(id) } }
         }
         // Loading libcurl and its libraries takes 15 ms, which a run with nothing to download need not spend.
         service.session.prepareRequests()
-        return (id, Enqueued(key: key, outcome: outcome))
+        return registered
     }
 
     /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are

@@ -32,14 +32,14 @@ actor SourceLoader: CorePart {
         // In one transaction, so that the engine, which reads the same rows, sees only the result.
         return try core.transaction { transaction in
             let index = transaction.index
-            let known = try lecture(url: url)
+            let known = try self.lecture(url: url)
             let targetState = try known.flatMap { try index.contents.item($0.key)?.targetState } ?? .fetch
-            let (id, key, _) = try register(request)
-            let final = try store(answer, id: id, key: key, service: service, transaction)
+            let lecture = try register(request)
+            let final = try store(answer, id: lecture.id, key: lecture.key, service: service, transaction)
             if let known, targetState != .fetch || known.state == .failed {
                 _ = try index.targets.setTargetState(
                     final, targetState == .fetch ? .pause : targetState, now: clock.now())
-            } else if known == nil, !asksForIt, try index.contents.item(id) != nil {
+            } else if known == nil, !asksForIt, try index.contents.item(lecture.id) != nil {
                 // Still its own row, so it is new and not another name of an existing lecture.
                 _ = try index.targets.setTargetState(final, .cancel, now: clock.now())
             }
@@ -101,7 +101,7 @@ actor SourceLoader: CorePart {
     }
 
     /// Registers one request; within a transaction when the caller has one.
-    func register(_ request: DownloadRequest) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+    func register(_ request: DownloadRequest) throws -> RegisteredRequest {
         let request = try prepared(request)
         let source = try source(of: request)
         try checkOutput(of: request, source)

@@ -177,22 +177,38 @@ extension Connection {
     /// The lecture whose key was derived from its link until the gateway named it: such a key ends in the first eight
     /// bytes of the source's identity, and stays valid for callers that have it.
     private func item(formerKey key: ContentKey) throws -> ItemRecord? {
-        let digits = Array(key.text.utf8.suffix(16))
-        guard key.text.utf8.count > 17, digits.count == 16 else { return nil }
-        var prefix: [UInt8] = []
-        for index in stride(from: 0, to: 16, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            prefix.append(byte)
-        }
+        guard let identities = Self.identities(ofDerivedKey: key) else { return nil }
         return try first(
             """
             SELECT \(ContentColumns.item) FROM content
             WHERE source_identity >= ? AND source_identity <= ? AND is_gateway = 1
             """,
-            prefix, prefix + [UInt8](repeating: 0xFF, count: 24)
+            identities.lowerBound, identities.upperBound
         ) { try ContentColumns.item($0) }
+    }
+
+    /// Whether there is a lecture of this source, or one that has or had the key derived from it.
+    ///
+    /// - Parameter source: the source of a request.
+    /// - Returns: false when a request for it adds a lecture.
+    /// - Throws: ``LectureError``.
+    func hasItem(_ source: RequestSource) throws -> Bool {
+        let former = Self.identities(ofDerivedKey: source.derivedKey)
+        return try first(
+            """
+            SELECT EXISTS (SELECT 1 FROM content WHERE source_identity = ?)
+                OR EXISTS (SELECT 1 FROM content WHERE key = ?)
+                OR EXISTS (SELECT 1 FROM content
+                    WHERE source_identity >= ? AND source_identity <= ? AND is_gateway = 1)
+            """, source.identity, source.derivedKey, former?.lowerBound, former?.upperBound
+        ) { $0.bool(0) } ?? false
+    }
+
+    /// Where the identities lie whose derived key this may be; nil when it is no derived key.
+    private static func identities(ofDerivedKey key: ContentKey) -> (lowerBound: [UInt8], upperBound: [UInt8])? {
+        let digits = String(decoding: key.text.utf8.suffix(16), as: UTF8.self)
+        guard key.text.utf8.count > 17, let prefix = Hexadecimal.bytes(digits) else { return nil }
+        return (prefix, prefix + [UInt8](repeating: 0xFF, count: 24))
     }
 
     /// The row of the lecture with this key, or that had it until its gateway named it.

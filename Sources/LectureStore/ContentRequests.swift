@@ -24,24 +24,24 @@ package struct ContentRequests: ContentRequestStore {
     ///     source, and whether its URL is a gateway link.
     ///   - check: how far a complete lecture is compared with the request.
     ///   - now: the wall clock.
-    /// - Returns: the row, its key, and the outcome of the request.
+    /// - Returns: what became of the request.
     /// - Throws: ``LectureError``: `parameter` for a priority out of range, `storeBusy` while another process removes
     ///   the lecture, or downloads other streams of it.
     package func enqueue(
         _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
-    ) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+    ) throws -> RegisteredRequest {
         guard (-100...100).contains(request.priority) else {
             throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
         }
         return try connection.atomically {
             guard let known = try known(request.key, source) else {
-                let key = request.key ?? source.derivedKey
-                let id = try insert(request, source, key: key, now: now)
+                let (id, content) = try insert(request, source, key: request.key ?? source.derivedKey, now: now)
                 try store.outputs.add(request, content: id)
-                return (id, key, .added)
+                return RegisteredRequest(id: id, key: content.key, outcome: .added, added: content)
             }
             try store.outputs.add(request, content: known.id)
-            return (known.id, known.content.key, try apply(request, source, to: known, check: check, now: now))
+            let outcome = try apply(request, source, to: known, check: check, now: now)
+            return RegisteredRequest(id: known.id, key: known.content.key, outcome: outcome, added: nil)
         }
     }
 
@@ -205,6 +205,8 @@ package struct ContentRequests: ContentRequestStore {
 
     func known(_ key: ContentKey?, _ source: RequestSource) throws -> ItemRecord? {
         if let key { return try connection.item(key: key) }
+        // Most requests are new: one statement says so.
+        guard try connection.hasItem(source) else { return nil }
         let sameSource = try connection.first(
             "SELECT id FROM content WHERE source_identity = ? ORDER BY id LIMIT 1", source.identity
         ) { row -> ContentID in row.id(0) }
@@ -212,9 +214,19 @@ package struct ContentRequests: ContentRequestStore {
         return try connection.item(key: source.derivedKey)
     }
 
+    /// Adds a lecture.
+    ///
+    /// - Returns: its row, and the lecture as a query would read it.
     func insert(
         _ request: DownloadRequest, _ source: RequestSource, key: ContentKey, now: Timestamp
-    ) throws -> ContentID {
+    ) throws -> (id: ContentID, content: Content) {
+        var content = Content(
+            key: key, sourceURL: request.url, title: request.title ?? Self.lastPart(of: request.url), state: .queued,
+            added: now)
+        content.priority = request.priority
+        content.position = try store.targets.lastPosition(priority: request.priority) + TargetRows.positionGap
+        (content.course, content.teacher) = (request.course ?? "", request.teacher ?? "")
+        content.folder = request.folder ?? ""
         try connection.execute(
             """
             INSERT INTO content(key, priority, position, added_ms, updated_ms, is_gateway, source_identity,
@@ -222,14 +234,11 @@ package struct ContentRequests: ContentRequestStore {
                 selection)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            key, request.priority, try store.targets.lastPosition(priority: request.priority) + TargetRows.positionGap,
-            now, now,
-            source.isGateway, source.identity, request.sha256, request.size,
-            request.title ?? Self.lastPart(of: request.url),
-            request.course ?? "", request.teacher ?? "", request.folder ?? "", request.url,
+            key, content.priority, content.position, now, now, source.isGateway, source.identity, request.sha256,
+            request.size, content.title, content.course, content.teacher, content.folder, request.url,
             try store.contents.stored(request.headers), try JSONText.encode(request.mirrors),
             request.selection?.text ?? "")
-        return ContentID(connection.lastInsertedID)
+        return (ContentID(connection.lastInsertedID), content)
     }
 
     /// Updates an incomplete lecture from a request, and puts it back into the queue.
@@ -347,4 +356,16 @@ package struct ContentRequests: ContentRequestStore {
         guard parts.count > 1, let last = parts.last else { return url }
         return String(last)
     }
+}
+
+/// What became of a request that was registered.
+package struct RegisteredRequest: Sendable {
+    /// The row of its lecture.
+    package let id: ContentID
+    /// The lecture's key.
+    package let key: ContentKey
+    /// The outcome.
+    package var outcome: EnqueueOutcome
+    /// The lecture as it was added, so that its row need not be read again; nil when it was known before.
+    package let added: Content?
 }

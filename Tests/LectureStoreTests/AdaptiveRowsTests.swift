@@ -367,9 +367,7 @@ import Testing
         return selection
     }
 
-    private static func request(_ store: StoreFixture, _ selection: StreamSelection?) throws -> (
-        id: ContentID, key: ContentKey, outcome: EnqueueOutcome
-    ) {
+    private static func request(_ store: StoreFixture, _ selection: StreamSelection?) throws -> RegisteredRequest {
         var request = DownloadRequest(url: source)
         request.selection = selection
         return try store.enqueue(request, "a")

@@ -42,6 +42,33 @@ import Testing
         }
     }
 
+    /// The event of a new lecture has what was written, so that its row is not read again.
+    @Test func `A lecture that is added is returned as it is read`() throws {
+        let changes: [(inout DownloadRequest) -> Void] = [
+            { _ in }, { $0.priority = 100 }, { $0.priority = -100 },
+            { ($0.title, $0.course, $0.teacher, $0.folder) = ("제목\0 \"1\"", "Course", "Teacher", "a/b") },
+            { ($0.sha256, $0.size, $0.outputPath) = ([UInt8](repeating: 5, count: 32), 77, "/tmp/a.mp4") },
+            { ($0.headers, $0.mirrors) = (["Authorization": "Bearer x"], ["http://127.0.0.2/a"]) },
+            { $0.key = ContentKey(stored: "key \"1\"") },
+            { request in
+                var selection = StreamSelection()
+                selection.maxHeight = 720
+                request.selection = selection
+            },
+        ]
+        try StoreFixture.with { store in
+            for (number, change) in changes.enumerated() {
+                var request = DownloadRequest(url: "http://127.0.0.1/\(number)/lecture%20a.mp4")
+                change(&request)
+                let registered = try store.enqueue(request, "a\(number)")
+                #expect(registered.outcome == .added)
+                #expect(try registered.added == store.item(registered.id).content)
+                #expect(registered.added?.key == registered.key)
+                #expect(try store.enqueue(request, "a\(number)").added == nil)
+            }
+        }
+    }
+
     @Test(arguments: [
         ("http://127.0.0.1/a/b/lecture%201.mp4?sig=1#x", "lecture%201.mp4"), ("http://127.0.0.1/a/", "a"),
         ("http://127.0.0.1/", "http://127.0.0.1/"), ("http://127.0.0.1?x=/y", "http://127.0.0.1?x=/y"),
@@ -104,7 +131,7 @@ import Testing
 
     @Test func `a link with a fresh token is stored for a complete lecture`() throws {
         try StoreFixture.with { store in
-            func request(_ token: UInt8) throws -> (id: ContentID, key: ContentKey, outcome: EnqueueOutcome) {
+            func request(_ token: UInt8) throws -> RegisteredRequest {
                 var request = DownloadRequest(url: "http://127.0.0.1/si?jwt=\(token)")
                 request.key = try ContentKey("lecture")
                 let source = RequestSource(

@@ -54,9 +54,7 @@ final class StoreFixture {
         return id
     }
 
-    func enqueue(_ request: DownloadRequest, _ name: String) throws -> (
-        id: ContentID, key: ContentKey, outcome: EnqueueOutcome
-    ) {
+    func enqueue(_ request: DownloadRequest, _ name: String) throws -> RegisteredRequest {
         try index.requests.enqueue(
             request,
             source: RequestSource(
