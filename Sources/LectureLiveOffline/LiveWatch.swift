@@ -26,6 +26,8 @@ public actor LiveWatch {
     private var lastReport: Duration
     private var isOver = false
     private var ticking: Task<Void, Never>?
+    /// The last write; each waits for the one before it.
+    private var writing: Task<Void, Never>?
 
     /// How often what was watched is stored.
     static let keepInterval = Duration.seconds(10)
@@ -67,14 +69,14 @@ public actor LiveWatch {
     /// There is a picture.
     public func plays() async {
         guard !isOver else { return }
-        await record(meter.plays(at: time.monotonic()))
-        if ticking == nil {
-            ticking = Task { [weak self, time] in
-                while !Task.isCancelled {
-                    await time.pause(Self.keepInterval)
-                    if Task.isCancelled { return }
-                    await self?.tick()
-                }
+        await write(meter.plays(at: time.monotonic()), .nothing)
+        // Meanwhile it may have ended.
+        guard ticking == nil, !isOver else { return }
+        ticking = Task { [weak self, time] in
+            while !Task.isCancelled {
+                await time.pause(Self.keepInterval)
+                if Task.isCancelled { return }
+                await self?.tick()
             }
         }
     }
@@ -82,36 +84,43 @@ public actor LiveWatch {
     /// There is no picture: the link is slow, or the broadcast is interrupted.
     public func waits() async {
         guard !isOver else { return }
-        await record(meter.waits(at: time.monotonic()))
-        await store(reports: true)
+        await write(meter.waits(at: time.monotonic()), .report)
     }
 
     /// The viewer has gone, or the lecture is over. The last report is durable when this returns, unless
-    /// ``failures`` says otherwise.
+    /// ``failures`` says otherwise, and none follows it.
     public func ends() async {
         guard !isOver else { return }
         isOver = true
         ticking?.cancel()
-        await record(meter.ends(at: time.monotonic()))
-        await store(reports: true)
+        await write(meter.ends(at: time.monotonic()), .report)
         report.finish()
-    }
-
-    private func record(_ intervals: [PlayedInterval]) async {
-        for interval in intervals { await recorder.record(interval) }
     }
 
     private func tick() async {
         guard !isOver else { return }
-        let now = time.monotonic()
-        await record(meter.cut(at: now))
-        await store(reports: now - lastReport >= period)
+        await write(meter.cut(at: time.monotonic()), .reportWhenDue)
     }
 
-    private func store(reports: Bool) async {
+    /// What is done with what was watched so far.
+    private enum Order { case nothing, reportWhenDue, report }
+
+    /// Records intervals, and stores and reports what was watched. One after the other, in the order of the calls: the
+    /// actor takes the next call while the store writes, and the last report has to be the last one.
+    private func write(_ intervals: [PlayedInterval], _ order: Order) async {
+        let task = Task { [writing] in
+            await writing?.value
+            for interval in intervals { await recorder.record(interval) }
+            if order != .nothing { await store(order) }
+        }
+        writing = task
+        await task.value
+    }
+
+    private func store(_ order: Order) async {
         do throws(LectureError) {
             try await recorder.keep()
-            guard reports else { return }
+            guard order == .report || time.monotonic() - lastReport >= period else { return }
             try await recorder.report()
             lastReport = time.monotonic()
         } catch { report.yield(error) }

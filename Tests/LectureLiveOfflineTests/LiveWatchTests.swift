@@ -105,8 +105,37 @@ struct LiveWatchNetTests {
         let last = try #require(try await values(manager).last?["content_info"])
         #expect(last["playtime"]?.integer == 12 && last["channel_key"]?.string == "42")
         #expect(last["media_content_key"]?.string == "live-0193-ab" && last["last_play_at"]?.integer == 672)
-        #expect(try await manager.reports.send().delivered == rows.count)
-        #expect(try await sandbox.lmsSummary("/lms/json").once == rows.count)
+        let sent = try await manager.reports.send()
+        let left = try await manager.reports.list().rows
+        #expect(sent.delivered == rows.count, "\(sent), after \(left)")
+        let summary = try await sandbox.lmsSummary("/lms/json")
+        #expect(summary.once == rows.count, "\(summary)")
+        await manager.close()
+    }
+
+    /// The tick that is due and the end wait for the store at the same time.
+    @Test func `no report follows the last one`() async throws {
+        let manager = try manager()
+        for round in 0..<60 {
+            let time = MovedTime()
+            let watch = try await LiveWatch(
+                manager, lecture: lecture(), user: "kim", target: ReportTarget(url: "http://127.0.0.1:9/", format: .json),
+                period: .seconds(10), time: time.clock)
+            await watch.plays()
+            await time.waits(1)
+            time.pass(.seconds(10))
+            // The tick gets further and further before the end.
+            for _ in 0..<round % 12 { await Task.yield() }
+            await watch.ends()
+            func reports() async throws -> [String] {
+                try await manager.reports.list().rows.filter { $0.session == watch.session }.map(\.values)
+            }
+            let atTheEnd = try await reports()
+            #expect(try JSONScanner.value(of: #require(atTheEnd.last))["PLAY_STATUS"]?.string == "stop")
+            // What still waited for the store has come by then.
+            for _ in 0..<20 { _ = try await manager.reports.summary() }
+            #expect(try await reports() == atTheEnd)
+        }
         await manager.close()
     }
 
