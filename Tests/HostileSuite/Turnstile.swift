@@ -1,7 +1,7 @@
 /// Limits concurrency: two cores are soon overloaded.
 package actor Turnstile {
     /// One for the whole process.
-    package static let shared = Turnstile(14)
+    package static let shared = Turnstile(24)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -70,7 +70,8 @@ struct CallbackPaceTests {
             })
         var started: [Int64] = []
         var now: Int64 = 0
-        while started.count < 2000 {
+        // Twenty seconds at the rate, but a whole turn of the steps below.
+        while started.count < max(600, min(2000, Int(rate) * 20)) {
             // Prompt for a while, then late, then random.
             let steps: [Int64] = started.count % 600 < 300 ? [1] : [3, 80, 1500]
             now += Int64.random(in: 1...(steps.randomElement(using: &randomness) ?? 1), using: &randomness)

@@ -116,11 +116,11 @@ struct LiveWatchNetTests {
     /// The tick that is due and the end wait for the store at the same time.
     @Test func `no report follows the last one`() async throws {
         let manager = try manager()
+        let target = ReportTarget(url: "http://127.0.0.1:9/", format: .json)
         for round in 0..<60 {
             let time = MovedTime()
             let watch = try await LiveWatch(
-                manager, lecture: lecture(), user: "kim", target: ReportTarget(url: "http://127.0.0.1:9/", format: .json),
-                period: .seconds(10), time: time.clock)
+                manager, lecture: lecture(), user: "kim", target: target, period: .seconds(10), time: time.clock)
             await watch.plays()
             await time.waits(1)
             time.pass(.seconds(10))

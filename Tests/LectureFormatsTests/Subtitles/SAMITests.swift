@@ -198,7 +198,7 @@ import Testing
         #expect(tracks.allSatisfy { $0.cues.count == 1 })
     }
 
-    /// Half a mebibyte of each: with a time that grows with the square of it this test would last for hours.
+    /// 150,000 bytes of each: with a time that grows with the square of it this test would last for hours.
     @Test(arguments: [
         "<!--", "<!-- ", "<", "<a", "<a ", "&", "&#", "&amp", "<P ", "<P Class=\"", "<SYNC Start=1", "<STYLE>",
         "<STYLE>.A{",
@@ -207,7 +207,7 @@ import Testing
         "<SYNC Start=1><P Class=",
     ])
     func `time grows with the length only`(piece: String) throws {
-        let text = String(repeating: piece, count: 500_000 / piece.utf8.count)
+        let text = String(repeating: piece, count: 150_000 / piece.utf8.count)
         for start in ["", "<SYNC Start=1><P>a", "<STYLE>", "<SYNC Start=1><P "] {
             guard let read = try? SAMI(Array((start + text).utf8)) else { continue }
             for track in read.tracks { #expect(!track.webVTT.isEmpty && !track.cues.isEmpty) }
