@@ -112,7 +112,6 @@ extension LectureManager.Downloads {
         var due: [CheckRequest] = []
         var registered: [RegisteredRequest] = []
         results.reserveCapacity(requests.count)
-        registered.reserveCapacity(requests.count)
         try index.transaction { transaction in
             for request in requests {
                 do {
@@ -188,7 +187,7 @@ extension LectureManager.Downloads {
     @discardableResult
     public func continueUnfinished() async throws(LectureError) -> Int {
         var (service, filling) = try LectureError.only {
-            let service = try openService()
+            let service = try core.openService(continuing: true)
             try markFound()
             try markMissing(isQueued: true)
             return (service, try RunFilling(service.run, in: index))

@@ -19,13 +19,19 @@ protocol SourceChecking: AnyObject, Sendable {
 /// Downloads are opened when they are first needed.
 extension StoreCore {
     /// The active part of downloading; created when first needed.
-    func openService() throws -> DownloadService {
+    ///
+    /// - Parameter continuing: whether what is queued is downloaded next: what requests need is then loaded while the
+    ///   rest is opened.
+    /// - Returns: the service.
+    /// - Throws: ``LectureError`` of the store, `closing` when the manager is closed.
+    func openService(continuing: Bool = false) throws -> DownloadService {
         if state.isClosed { throw LectureError(.closing) }
         if let service = state.service { return service }
         let made = try DownloadService(
             state.configuration, index: writer, files: files, digests: digests, seals: seals,
             licensing: licensing.forDownloads(), host: try openHost(),
             hearsOthers: state.surroundings?.hearsStore == true)
+        if continuing, try writer.owners.hasRequested() { made.session.prepareRequests() }
         // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
         // key there is nothing to find.
         if try writer.hasLicences() {

@@ -220,6 +220,19 @@ package struct OwnerRows: ClaimStore {
         return [queued, stopped].compactMap { $0 ?? nil }.min()
     }
 
+    /// Whether any lecture is queued to be downloaded, in whichever run.
+    ///
+    /// - Returns: false when a run that continues what was requested needs no connection at once.
+    /// - Throws: ``LectureError``.
+    package func hasRequested() throws -> Bool {
+        try connection.first(
+            """
+            SELECT 1 FROM content INDEXED BY content_state_priority
+            WHERE state = \(sql: ItemState.queued) AND desire = \(sql: TargetState.fetch) LIMIT 1
+            """
+        ) { _ in true } ?? false
+    }
+
     /// Whether lectures of the run are queued without a lease. The first one is enough: this is asked at every step
     /// while nothing can be downloaded, and a million may wait.
     package func hasQueued(run: RunID) throws -> Bool {
