@@ -170,7 +170,9 @@ struct PrecacheSources: RunSources {
         var groups: [Group] = []
         try await readAll(manager) { groups.append($0) }
         place(&groups, in: directory)
-        for group in groups { try await body(group) }
+        // A group that is registered is not kept: there may be a million requests.
+        groups.reverse()
+        while let group = groups.popLast() { try await body(group) }
     }
 
     private mutating func readAll(_ manager: LectureManager, _ body: (Group) async throws -> Void) async throws {
