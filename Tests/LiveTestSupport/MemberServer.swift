@@ -49,6 +49,7 @@ public final class MemberServer: Sendable {
         var counts: [String: Int] = [:]
         var log: [String] = []
         var feeds = 1
+        var openedStreams = 0
     }
 
     /// The token that is valid.
@@ -82,6 +83,8 @@ public final class MemberServer: Sendable {
     public var log: [String] { state.withLock { $0.log } }
     /// How many event streams were asked for.
     public var streamCount: Int { state.withLock { $0.counts["GET event-sources"] ?? 0 } }
+    /// How many streams get, or got, what is said: ``cutStreams()`` ends them all.
+    package var openedStreams: Int { state.withLock { $0.openedStreams } }
     /// The room.
     package var room: VideoRoom? { state.withLock { $0.room } }
     /// The messages so far.
@@ -274,6 +277,7 @@ public final class MemberServer: Sendable {
             let last = position.flatMap { UInt64($0) } ?? UInt64(state.messages.count)
             for message in state.messages where message.id > last { Self.send(message, &stream) }
             if stream.rest > 0 { state.streams.append(stream) }
+            state.openedStreams += 1
         }
         peer.waitForEnd()
         return false
