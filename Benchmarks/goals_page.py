@@ -178,7 +178,7 @@ def page(goals, limits, figures, records):
         *bullets(
             """Contenders run in turn, and each round begins with the next one. A figure of a round is a ratio within that
             round or a value of lecturectl; the table has the median of the runs' medians, and the lowest and highest round.""",
-            f"""{len(records)} run{'s' if len(records) > 1 else ''} ({dates}) of {rounds} rounds; the load
+            f"""{len(records)} run{'s' if len(records) > 1 else ''} ({dates}) of {rounds} round{'' if rounds == '1' else 's'}; the load
             before: {loads}. Lists, starts and pages run twice in a round and once more, queueing a million lectures and
             the server's limit once a run.""",
             """Every exit status and every byte of every download is compared before a figure counts; lists with the rows of
