@@ -187,21 +187,22 @@ extension Connection {
         ) { try ContentColumns.item($0) }
     }
 
-    /// Whether there is a lecture of this source, or one that has or had the key derived from it.
+    /// The row of the lecture with this source, or else of the one that has or had the key derived from it: one
+    /// statement, whether the lecture is known or new.
     ///
     /// - Parameter source: the source of a request.
-    /// - Returns: false when a request for it adds a lecture.
+    /// - Returns: nil when a request for it adds a lecture.
     /// - Throws: ``LectureError``.
-    func hasItem(_ source: RequestSource) throws -> Bool {
+    func contentID(of source: RequestSource) throws -> ContentID? {
         let former = Self.identities(ofDerivedKey: source.derivedKey)
         return try first(
             """
-            SELECT EXISTS (SELECT 1 FROM content WHERE source_identity = ?)
-                OR EXISTS (SELECT 1 FROM content WHERE key = ?)
-                OR EXISTS (SELECT 1 FROM content
-                    WHERE source_identity >= ? AND source_identity <= ? AND is_gateway = 1)
+            SELECT coalesce(
+                (SELECT id FROM content WHERE source_identity = ? ORDER BY id LIMIT 1),
+                (SELECT id FROM content WHERE key = ?),
+                (SELECT id FROM content WHERE source_identity >= ? AND source_identity <= ? AND is_gateway = 1))
             """, source.identity, source.derivedKey, former?.lowerBound, former?.upperBound
-        ) { $0.bool(0) } ?? false
+        ) { $0.optionalInt64(0).map { ContentID($0) } } ?? nil
     }
 
     /// Where the identities lie whose derived key this may be; nil when it is no derived key.

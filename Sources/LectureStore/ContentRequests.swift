@@ -205,13 +205,7 @@ package struct ContentRequests: ContentRequestStore {
 
     func known(_ key: ContentKey?, _ source: RequestSource) throws -> ItemRecord? {
         if let key { return try connection.item(key: key) }
-        // Most requests are new: one statement says so.
-        guard try connection.hasItem(source) else { return nil }
-        let sameSource = try connection.first(
-            "SELECT id FROM content WHERE source_identity = ? ORDER BY id LIMIT 1", source.identity
-        ) { row -> ContentID in row.id(0) }
-        if let sameSource { return try connection.item(id: sameSource) }
-        return try connection.item(key: source.derivedKey)
+        return try connection.contentID(of: source).flatMap { try connection.item(id: $0) }
     }
 
     /// Adds a lecture.

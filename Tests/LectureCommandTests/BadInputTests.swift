@@ -228,4 +228,25 @@ struct DiskNetTests {
         #expect(try await lines[1].hasPrefix(sandbox.sha256(of: "/media/bytes-12M-2.mp4")))
         #expect(ending.errorText.contains("there is not enough space on the disk"))
     }
+
+    /// What could not be registered is not only noticed when the pipe's writer says more.
+    @Test func `a full disk ends a command whose list may go on`() async throws {
+        let me = try BadDay()
+        let script = #"""
+            mount -t tmpfs -o size=24m none /mnt
+            export LECTURE_STORE=/mnt/store LECTURE_RESERVE=0
+            mkfifo lines
+            "$0" precache --timetable else=off - < lines &
+            exec 3> lines
+            printf '%s\n' "$1/first.mp4" >&3
+            until "$0" --json list 2> /dev/null | grep -q first.mp4; do :; done
+            cat /dev/zero > /mnt/filler 2> /dev/null || true
+            printf "$1/%s.mp4\n" $(seq 40) >&3
+            status=0; wait $! || status=$?
+            echo "status $status"
+            """#
+        let ending = try await me.withMounts(script, "http://127.0.0.1:9")
+        #expect(ending.text == "status 75\n", "\(ending.text)")
+        #expect(ending.errorText.contains("there is not enough space on the disk"))
+    }
 }

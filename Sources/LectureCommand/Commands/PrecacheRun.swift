@@ -85,27 +85,15 @@ struct PrecacheRun {
         let directories = sources
         loop.start { [manager, loop] in
             var sources = sources
+            var lists = NamedLists(sources.listNames)
             if isContinuing { try await manager.downloads.continueUnfinished() }
-            var registering = Task<NamedLists, any Error> { [sources] in NamedLists(sources.listNames) }
-            do {
-                // The next group is read while this one is registered.
-                try await sources.forEachGroup(of: manager) { group in
-                    try directories.makeDirectories(group)
-                    let read = try await registering.value
-                    registering = Task {
-                        var lists = read
-                        let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
-                        loop.send(.enqueued(outcomes))
-                        lists.record(group.list, used: used, refused: group.lineCount - used)
-                        return lists
-                    }
-                }
-            } catch {
-                // What was read before is registered and reported all the same.
-                _ = await registering.result
-                throw error
+            try await sources.forEachGroup(of: manager) { group in
+                try directories.makeDirectories(group)
+                let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
+                lists.record(group.list, used: used, refused: group.lineCount - used)
+                loop.send(.enqueued(outcomes))
             }
-            return try await registering.value
+            return lists
         } then: {
             .sourcesEnded($0)
         }
