@@ -72,7 +72,7 @@ public struct CourseList {
     ///
     /// - Parameter bytes: bytes, cut anywhere.
     /// - Returns: the lines that ended in them.
-    public mutating func read(_ bytes: [UInt8]) -> [Line] { reader.read(bytes).map(Self.line) }
+    public mutating func read(_ bytes: [UInt8]) -> [Line] { reader.read(bytes[...]).map(Self.line) }
 
     /// Ends the list; the last line may lack its line end.
     ///

@@ -45,8 +45,10 @@ extension LectureManager {
         nonisolated let core: StoreCore
         /// Compares complete lectures with what is requested, and with their sources.
         nonisolated let comparer: SourceComparer
+        /// Requests from which on a group is large.
+        private static let largeGroup = 256
         /// What was enqueued from each course list.
-        var named: [String: Set<ContentID>] = [:]
+        var named: [String: ContentSet] = [:]
 
         /// The queue of the store's writer, which the manager and all of its façades share.
         public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe core.executor.asUnownedSerialExecutor() }
@@ -108,27 +110,20 @@ extension LectureManager.Downloads {
         let service = try openService()
         // A file that has reappeared is not downloaded again.
         try markFound()
-        var results: [Result<Enqueued, LectureError>] = []
-        var due: [CheckRequest] = []
-        var registered: [RegisteredRequest] = []
-        results.reserveCapacity(requests.count)
+        if requests.count >= Self.largeGroup { try index.fitToSize() }
+        let prepared = PreparedRequest.all(requests, digests)
+        var registration = RequestRegistration(core, service, comparer, check: check)
         try index.transaction { transaction in
-            for request in requests {
-                do {
-                    let request = try enqueue(request, check: check, in: service, due: &due)
-                    registered.append(request)
-                    results.append(.success(Enqueued(key: request.key, outcome: request.outcome)))
-                } catch let error as LectureError where error.code.isRefusedInput {
-                    results.append(.failure(error))
-                }
+            try registration.register(prepared)
+            if let list {
+                try transaction.index.courseLists.add(to: list, contents: registration.registered.map(\.id))
             }
-            if let list { try transaction.index.courseLists.add(to: list, contents: registered.map(\.id)) }
         }
-        if let list { named[list, default: []].formUnion(registered.lazy.map(\.id)) }
-        try reportQueued(registered)
-        comparer.assumeIsolated { $0.start(due) }
+        if let list { named[list, default: []].insert(registration.registered.lazy.map(\.id)) }
+        try reportQueued(registration.registered)
+        comparer.assumeIsolated { $0.start(registration.due) }
         try follow()
-        return results
+        return registration.results
     }
 
     /// Reports what was added to the queue, after the commit; nothing is read without listeners.
@@ -145,36 +140,6 @@ extension LectureManager.Downloads {
                 hub.send(.queued(content))
             }
         }
-    }
-
-    private func enqueue(
-        _ request: DownloadRequest, check: SourceCheck, in service: DownloadService, due: inout [CheckRequest]
-    ) throws -> RegisteredRequest {
-        let request = try prepared(request)
-        let source = try source(of: request)
-        try checkOutput(of: request, source)
-        var registered = try index.requests.enqueue(request, source: source, check: check, now: clock.now())
-        let id = registered.id
-        try index.owners.join(service.run, content: id)
-        if registered.outcome == .alreadyComplete || registered.outcome == .checking,
-            let record = try index.contents.item(id), let error = try mediaFault(of: record)
-        {
-            try requireMediaDirectory()
-            try writer.versions.markMissing(id, error, isQueued: true, now: clock.now())
-            registered.outcome = .damaged
-        }
-        switch registered.outcome {
-        case .alreadyComplete:
-            service.engine.publish(id)
-            return registered
-        case .checking:
-            due.append(CheckRequest(content: id, key: registered.key, request: request, source: source))
-        case .added, .resumed, .alreadyQueued, .outdated, .damaged:
-            if check == .head { comparer.assumeIsolated { $0.wantsHead(id) } }
-        }
-        // Loading libcurl and its libraries takes 15 ms, which a run with nothing to download need not spend.
-        service.session.prepareRequests()
-        return registered
     }
 
     /// Continues everything in the store that is not complete, not paused and not cancelled. Lectures whose files are

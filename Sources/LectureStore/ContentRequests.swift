@@ -30,15 +30,28 @@ package struct ContentRequests: ContentRequestStore {
     package func enqueue(
         _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
     ) throws -> RegisteredRequest {
-        guard (-100...100).contains(request.priority) else {
-            throw LectureError(.parameter, detail: "priority", cause: "-100 to 100")
-        }
+        try Self.check(request)
         return try connection.atomically {
-            guard let known = try known(request.key, source) else {
-                let (id, content) = try insert(request, source, key: request.key ?? source.derivedKey, now: now)
-                try store.outputs.add(request, content: id)
-                return RegisteredRequest(id: id, key: content.key, outcome: .added, added: content)
-            }
+            guard let known = try known(request.key, source) else { return try add(request, source, now: now) }
+            return try enqueue(request, source: source, for: known, check: check, now: now)
+        }
+    }
+
+    /// Registers a request for a lecture that the store has.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - source: the source of its URL.
+    ///   - known: the lecture, as ``find(_:_:)`` returned it in the same transaction.
+    ///   - check: how far a complete lecture is compared with the request.
+    ///   - now: the wall clock.
+    /// - Returns: what became of the request.
+    /// - Throws: as ``enqueue(_:source:check:now:)``.
+    package func enqueue(
+        _ request: DownloadRequest, source: RequestSource, for known: ItemRecord, check: SourceCheck, now: Timestamp
+    ) throws -> RegisteredRequest {
+        try Self.check(request)
+        return try connection.atomically {
             try store.outputs.add(request, content: known.id)
             let outcome = try apply(request, source, to: known, check: check, now: now)
             return RegisteredRequest(id: known.id, key: known.content.key, outcome: outcome, added: nil)
@@ -208,33 +221,6 @@ package struct ContentRequests: ContentRequestStore {
         return try connection.contentID(of: source).flatMap { try connection.item(id: $0) }
     }
 
-    /// Adds a lecture.
-    ///
-    /// - Returns: its row, and the lecture as a query would read it.
-    func insert(
-        _ request: DownloadRequest, _ source: RequestSource, key: ContentKey, now: Timestamp
-    ) throws -> (id: ContentID, content: Content) {
-        var content = Content(
-            key: key, sourceURL: request.url, title: request.title ?? Self.lastPart(of: request.url), state: .queued,
-            added: now)
-        content.priority = request.priority
-        content.position = try store.targets.lastPosition(priority: request.priority) + TargetRows.positionGap
-        (content.course, content.teacher) = (request.course ?? "", request.teacher ?? "")
-        content.folder = request.folder ?? ""
-        try connection.execute(
-            """
-            INSERT INTO content(key, priority, position, added_ms, updated_ms, is_gateway, source_identity,
-                expected_sha256, expected_bytes, title, course, teacher, folder, source_url, headers, mirrors,
-                selection)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            key, content.priority, content.position, now, now, source.isGateway, source.identity, request.sha256,
-            request.size, content.title, content.course, content.teacher, content.folder, request.url,
-            try store.contents.stored(request.headers), try JSONText.encode(request.mirrors),
-            request.selection?.text ?? "")
-        return (ContentID(connection.lastInsertedID), content)
-    }
-
     /// Updates an incomplete lecture from a request, and puts it back into the queue.
     private func renew(
         _ known: ItemRecord, _ request: DownloadRequest, _ source: RequestSource, isLeased: Bool, now: Timestamp
@@ -340,15 +326,6 @@ package struct ContentRequests: ContentRequestStore {
     func isLeased(_ content: ContentID) throws -> Bool {
         try connection.first("SELECT \(Claim.content.isHeld) FROM content WHERE id = ?", content) { $0.bool(0) }
             ?? false
-    }
-
-    /// The last part of a URL's path, for a title; the whole URL when the path is empty.
-    private static func lastPart(of url: String) -> String {
-        let path = url.prefix { $0 != "?" && $0 != "#" }
-        let afterScheme = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
-        let parts = afterScheme.split(separator: "/", omittingEmptySubsequences: true)
-        guard parts.count > 1, let last = parts.last else { return url }
-        return String(last)
     }
 }
 

@@ -46,11 +46,11 @@ package struct CourseListRows {
     /// - Returns: how many of its gateway links are not loaded.
     /// - Throws: ``LectureError``.
     package func finish(
-        _ name: String, contents: Set<ContentID>, run: RunID, now: Timestamp
+        _ name: String, contents: ContentSet, run: RunID, now: Timestamp
     ) throws -> Int {
         try connection.atomically {
             var named = try connection.query(
-                "SELECT id FROM content WHERE id IN (SELECT value FROM json_each(?))", Self.text(contents)
+                "SELECT id FROM content WHERE id IN (SELECT value FROM json_each(?))", Self.text(contents.sorted)
             ) { $0.id(0) as ContentID }
             if named.count < contents.count {
                 // Some links turned out to lead to other lectures of the store: those have taken their places in the

@@ -65,6 +65,20 @@ package struct OwnerRows: ClaimStore {
         try connection.execute("INSERT OR IGNORE INTO run_item(run_id, content_id) VALUES (?, ?)", run, content)
     }
 
+    /// Adds lectures to a run.
+    ///
+    /// - Parameters:
+    ///   - run: the run.
+    ///   - contents: the first and the last of lectures whose rows follow each other.
+    /// - Throws: ``LectureError``.
+    package func join(_ run: RunID, contents: ClosedRange<ContentID>) throws {
+        try connection.execute(
+            """
+            INSERT OR IGNORE INTO run_item(run_id, content_id)
+            SELECT ?, id FROM content WHERE id BETWEEN ? AND ?
+            """, run, contents.lowerBound, contents.upperBound)
+    }
+
     /// Adds every lecture that is not complete, not cancelled and not paused to a run; returns how many. Those stopped
     /// for lack of a network or of space are tried at once, as when requested again, and damaged ones are repaired.
     package func joinUnfinished(_ run: RunID) throws -> Int {

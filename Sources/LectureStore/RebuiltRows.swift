@@ -52,7 +52,7 @@ package struct RebuiltRows {
                 try store.versions.discardUnfinished(of: content)
                 try store.versions.setSource(request, source, of: content)
             } else {
-                content = try store.requests.insert(request, source, key: key, now: now).id
+                content = try store.requests.add(request, source, now: now).id
             }
             let version = try connection.insertComplete(of: content, survey, request, source, now: now)
             try connection.insertMedia(row, of: version, file, mediaType, survey, request, now: now)

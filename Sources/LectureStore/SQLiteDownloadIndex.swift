@@ -63,6 +63,11 @@ package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
         return try connection.transaction(.read) { try body(try SQLiteTransaction(of: self)) }
     }
 
+    /// Fits the log and the page cache to the size of the store, before many rows are added.
+    ///
+    /// - Throws: ``LectureError``.
+    package func fitToSize() throws { try connection.fitToSize() }
+
     // MARK: Subjects
 
     /// The rows of lectures.

@@ -134,7 +134,7 @@ import Testing
         let list = "url,size,priority,headers\nhttp://a/,x,y,z\n"
         let words = (0..<64).map { _ in
             var reader = CourseListReader(format: .csv)
-            return (reader.read(Array(list.utf8)) + reader.finish()).map { item in
+            return (reader.read(Array(list.utf8)[...]) + reader.finish()).map { item in
                 guard case .issue(let error, _) = item else { return "an entry" }
                 return error.message
             }

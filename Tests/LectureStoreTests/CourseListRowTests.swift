@@ -29,7 +29,7 @@ import Testing
     private func finish(
         _ name: String, _ contents: [ContentID], _ store: StoreFixture, run: RunID? = nil
     ) throws -> Int {
-        try store.index.courseLists.finish(name, contents: Set(contents), run: run ?? store.run, now: store.now)
+        try store.index.courseLists.finish(name, contents: ContentSet(contents), run: run ?? store.run, now: store.now)
     }
 
     /// The lecture that a link turns out to lead to.

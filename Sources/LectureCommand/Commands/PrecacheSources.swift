@@ -414,21 +414,55 @@ struct PrecacheSources: RunSources {
 }
 
 extension CourseList {
-    /// Reads a list in constant memory.
+    /// Reads a list in constant memory. The next lines are read while the last ones are worked on.
     ///
     /// - Parameters:
     ///   - path: the list; `-` is standard input, which has no name that shows its format.
-    ///   - body: receives some lines at a time, in their order.
+    ///   - body: receives some lines at a time, in their order. An error of it ends the reading at once, even of a pipe
+    ///     whose writer says nothing more.
     /// - Throws: `LectureError` with `courseList` when it cannot be read; what `body` throws.
     static func read(_ path: String, _ body: ([Line]) async throws -> Void) async throws {
-        let input = try InputReader(path)
-        var list = path == "-" ? nil : try CourseList(path: path)
-        while let bytes = try await input.next() {
-            if list == nil { list = CourseList(firstByte: bytes.first { !" \t\r\n".utf8.contains($0) }) }
-            let lines = list?.read(bytes) ?? []
+        let reading = try CourseListReading(path)
+        var next = Task { try await reading.next() }
+        while let lines = try await next.value {
+            next = Task { try await reading.next() }
             if !lines.isEmpty { try await body(lines) }
         }
-        let lines = list?.finish() ?? []
-        if !lines.isEmpty { try await body(lines) }
+    }
+}
+
+/// A list that is being read.
+private actor CourseListReading {
+    /// Blocks of the input in a group.
+    private static let mostPieces = 4
+    private let input: InputReader
+    private var groups = 0
+    /// Nil before the first bytes of standard input.
+    private var list: CourseList?
+    private var isEnded = false
+
+    init(_ path: String) throws(LectureError) {
+        input = try InputReader(path)
+        list = path == "-" ? nil : try CourseList(path: path)
+    }
+
+    /// The next lines; nil after the last ones.
+    ///
+    /// The first ones are few, so that their downloads begin soon; later ones are as many as are there, up to a limit,
+    /// since what many lines change in common is written once.
+    func next() async throws -> [CourseList.Line]? {
+        if isEnded { return nil }
+        var lines: [CourseList.Line] = []
+        groups += 1
+        for piece in 1...min(groups, Self.mostPieces) {
+            if piece > 1, !(await input.isReady()) { break }
+            guard let bytes = try await input.next() else {
+                isEnded = true
+                return lines + (list?.finish() ?? [])
+            }
+            if list == nil { list = CourseList(firstByte: bytes.first { !" \t\r\n".utf8.contains($0) }) }
+            lines += list?.read(bytes) ?? []
+        }
+        return lines
     }
 }

@@ -5,7 +5,7 @@ package import LectureModel
 ///
 /// ```swift
 /// var reader = CourseListReader(format: .jsonLines)
-/// while let chunk = try file.read() { for item in reader.read(chunk) { … } }
+/// while let chunk = try file.read() { for item in reader.read(chunk[...]) { … } }
 /// for item in reader.finish() { … }
 /// ```
 ///
@@ -72,20 +72,32 @@ package struct CourseListReader {
     ///
     /// - Parameter chunk: bytes, cut anywhere.
     /// - Returns: the lines that ended in them.
-    package mutating func read(_ chunk: some Sequence<UInt8>) -> [Item] {
+    package mutating func read(_ chunk: ArraySlice<UInt8>) -> [Item] {
         var items: [Item] = []
-        for byte in chunk {
-            if byte == UInt8(ascii: "\""), format == .csv { isQuoted = !isQuoted && opensQuote }
-            if byte == 0x0A {
-                line += 1
-                if !isQuoted {
-                    endRecord(&items)
-                    continue
-                }
-            }
-            append(byte)
+        if format == .csv {
+            for byte in chunk { take(byte, &items) }
+            return items
         }
+        // Without quotes a line ends at its line end, and what is before that is copied at once.
+        var rest = chunk
+        while let end = rest.firstIndex(of: 0x0A) {
+            append(rest[..<end])
+            line += 1
+            endRecord(&items)
+            rest = rest[(end + 1)...]
+        }
+        append(rest)
         return items
+    }
+
+    /// Takes a byte of a format with quotes.
+    private mutating func take(_ byte: UInt8, _ items: inout [Item]) {
+        if byte == UInt8(ascii: "\"") { isQuoted = !isQuoted && opensQuote }
+        if byte == 0x0A {
+            line += 1
+            if !isQuoted { return endRecord(&items) }
+        }
+        append(CollectionOfOne(byte))
     }
 
     /// Takes the end of the list; the last line may lack its line end.
@@ -114,10 +126,10 @@ package struct CourseListReader {
         }
     }
 
-    private mutating func append(_ byte: UInt8) {
-        if record.count < Self.lineLimit {
-            record.append(byte)
-        } else {
+    private mutating func append(_ bytes: some Collection<UInt8>) {
+        let space = Self.lineLimit - record.count
+        record.append(contentsOf: bytes.prefix(space))
+        if bytes.count > space {
             isTooLong = true
             isQuoted = false
         }
