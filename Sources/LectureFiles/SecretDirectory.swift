@@ -9,9 +9,13 @@ package final class SecretDirectory: Sendable {
     private let descriptor: Descriptor
     /// The group that shares the directory; nil for a private one.
     private let group: gid_t?
+    /// Whether ``syncNames()`` has run; shared with the directories in this one.
+    private let hasSynced: Guarded<Bool>
 
     /// Anyone who may write to the directory could put another key into it.
-    private init(examining descriptor: Descriptor, path: String) throws(LectureError) {
+    private init(
+        examining descriptor: Descriptor, path: String, hasSynced: Guarded<Bool> = Guarded(false)
+    ) throws(LectureError) {
         let facts: stat
         do { facts = try descriptor.status() } catch { throw FileIntent.read.error(error, path) }
         // Only members of the group may write to a shared directory.
@@ -23,7 +27,7 @@ package final class SecretDirectory: Sendable {
                 throw LectureError(.deviceKeyRefused, detail: path, cause: "others may write to the directory")
             }
         }
-        (self.descriptor, self.path) = (descriptor, path)
+        (self.descriptor, self.path, self.hasSynced) = (descriptor, path, hasSynced)
         group = facts.isShared ? facts.st_gid : nil
     }
 
@@ -39,15 +43,18 @@ package final class SecretDirectory: Sendable {
         if !creating, !path.isEmpty, !path.utf8.contains(0), unsafe access(path, F_OK) != 0, errno == ENOENT {
             return nil
         }
-        let directory = try SecretDirectory(examining: try StoreRoot.open(path), path: path)
-        if creating { directory.syncNames() }
-        return directory
+        return try SecretDirectory(examining: try StoreRoot.open(path), path: path)
     }
 
-    /// Makes the names of the directory, and of any parents created for it, durable. A name lost in a power cut takes
-    /// the key with it.
+    /// Makes the names of the directory, and of any parents created for it, durable before the first file is written. A
+    /// name lost in a power cut takes the key with it. Where there is a file this has been done, so that a program that
+    /// only reads does not wait for the disk.
     private func syncNames() {
-        guard var inner = try? descriptor.status() else { return }
+        let isDue = hasSynced.withLock { hasSynced in
+            defer { hasSynced = true }
+            return !hasSynced
+        }
+        guard isDue, var inner = try? descriptor.status() else { return }
         var child = descriptor
         while let above = try? child.open("..", O_RDONLY | O_DIRECTORY), let outer = try? above.status(),
             outer.st_uid == geteuid(), outer.st_dev == inner.st_dev, !outer.isSameFile(as: inner)
@@ -68,6 +75,7 @@ package final class SecretDirectory: Sendable {
         let inner: Descriptor
         do throws(SystemError) {
             if try descriptor.status(of: name) == nil {
+                syncNames()
                 try descriptor.makeDirectory(name)
                 try descriptor.sync()
             }
@@ -75,7 +83,7 @@ package final class SecretDirectory: Sendable {
         } catch {
             throw FileIntent.makeDirectory.error(error, place)
         }
-        return try SecretDirectory(examining: inner, path: place)
+        return try SecretDirectory(examining: inner, path: place, hasSynced: hasSynced)
     }
 
     /// Opens a file of the directory.
@@ -114,6 +122,7 @@ package final class SecretDirectory: Sendable {
     package func write(
         _ name: String, _ bytes: UnsafeRawBufferPointer, replacing: Bool
     ) throws(LectureError) -> Bool {
+        syncNames()
         do {
             try unsafe descriptor.install(bytes, as: name, by: ".\(name).new", replacing: replacing)
             return true

@@ -39,9 +39,11 @@ package struct StruckRun: Sendable {
 
     /// How many calls a whole run makes.
     ///
+    /// - Parameter calls: the names of the calls that are counted, with commas; nil for all that change the disk.
+    /// - Returns: how many there are.
     /// - Throws: ``ChildProcess/Failure`` when the run does not end well.
-    package func counted() async throws -> Int {
-        let (ending, report) = try await run(["--count"])
+    package func counted(_ calls: String? = nil) async throws -> Int {
+        let (ending, report) = try await run(["--count"] + (calls.map { ["--calls", $0] } ?? []))
         guard ending.status == 0, let report else { throw ChildProcess.Failure(description: ending.errorText) }
         return report.calls
     }
