@@ -19,7 +19,7 @@ enum LedgerBenchmark {
                 throw LectureError(.bug, detail: "the ledger is not intact")
             }
         }
-        let queries = try SQLiteContentQueries(opening: location, authenticator: authenticator)
+        let queries = try SQLiteContentQueries(opening: location).checking(authenticator)
         let soon = now + .milliseconds(7 * day)
         try StoreBenchmark.repeated("licence entries of 7 days, first 50", note: "50 rows, codes checked") {
             _ = try queries.licences(deadlineBefore: soon, after: nil, limit: 50)

@@ -40,6 +40,7 @@ extension CorePart {
     func markMissing(isQueued: Bool) throws {
         var last: ContentID?
         var isChecked = false
+        let queries = writer.queries
         while true {
             let page = try queries.completeMedia(after: last, limit: 1000)
             guard let end = page.last else { return }

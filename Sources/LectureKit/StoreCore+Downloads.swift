@@ -27,11 +27,12 @@ extension StoreCore {
     func openService(continuing: Bool = false) throws -> DownloadService {
         if state.isClosed { throw LectureError(.closing) }
         if let service = state.service { return service }
+        let isRequesting = try continuing && writer.owners.hasRequested()
         let made = try DownloadService(
             state.configuration, index: writer, files: files, digests: digests, seals: seals,
-            licensing: licensing.forDownloads(), host: try openHost(),
+            licensing: licensing.forDownloads(), host: try openHost(isRequesting: isRequesting),
             hearsOthers: state.surroundings?.hearsStore == true)
-        if continuing, try writer.owners.hasRequested() { made.session.prepareRequests() }
+        if isRequesting { made.session.prepareRequests() }
         // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
         // key there is nothing to find.
         if try writer.hasLicences() {

@@ -46,7 +46,9 @@ final class StoreCore: @unchecked Sendable {
     let files: StoreDirectory
     let locks: OwnerLocks
     private let openWriter: SQLiteDownloadIndex
-    private let openQueries: SQLiteContentQueries
+    private var openQueries: SQLiteContentQueries?
+    /// Where the store is, whatever the working directory is later.
+    private let place: StoreLocation
     private var confined: State
     private lazy var openLicensing = LicenceAccess(self)
     private lazy var openSeals = StoreSealing(
@@ -83,8 +85,8 @@ final class StoreCore: @unchecked Sendable {
                 throw error as? LectureError ?? LectureError(.configuration)
             }
         }
-        openQueries = try SQLiteContentQueries(opening: location, besides: openWriter)
         let directory = try location.make()
+        place = StoreLocation(directory: directory)
         digests = try OpenSSLDigests(proofKey: openWriter.identity().proofKey)
         files = try StoreDirectory(root: directory, digests: digests)
         locks = try OwnerLocks(root: directory)
@@ -110,10 +112,15 @@ final class StoreCore: @unchecked Sendable {
         return openWriter
     }
 
-    /// The reader, on a connection of its own.
+    /// The reader, on a connection of its own; opened with the first query, since SQLite reads the schema anew for it.
     var queries: SQLiteContentQueries {
-        requireQueue()
-        return openQueries
+        get throws {
+            requireQueue()
+            if let openQueries { return openQueries }
+            let opened = try SQLiteContentQueries(opening: place, besides: openWriter)
+            openQueries = opened
+            return opened
+        }
     }
 
     /// This device's ledger of licences.
@@ -131,11 +138,16 @@ final class StoreCore: @unchecked Sendable {
     private func requireQueue() { dispatchPrecondition(condition: .onQueue(executor.queue)) }
 
     /// Runs the loop, with this program's registration at the store; created when work is to be done and not before.
-    func openHost() throws -> EngineHost {
+    ///
+    /// - Parameter isRequesting: whether requests follow soon: what they need is loaded while the program registers.
+    /// - Returns: the host.
+    /// - Throws: ``LectureError`` of the store or the transport; `closing` when the manager is closed.
+    func openHost(isRequesting: Bool = false) throws -> EngineHost {
         if state.isClosed { throw LectureError(.closing) }
         if let host = state.host { return host }
         let session = try StoreSession(
-            state.configuration, index: writer, locks: locks, clock: clock, observation: observation)
+            state.configuration, index: writer, locks: locks, clock: clock, observation: observation,
+            isRequesting: isRequesting)
         let made = EngineHost(executor, hub, session: session, index: writer)
         state.host = made
         // The registration has just dismissed the programs that are gone.
@@ -201,7 +213,7 @@ extension CorePart {
     var index: SQLiteDownloadIndex { core.writer }
     /// The same, as the ledger of licences needs it: they share a connection.
     var writer: SQLiteDownloadIndex { core.writer }
-    var queries: SQLiteContentQueries { core.queries }
+    var queries: SQLiteContentQueries { get throws { try core.queries } }
 
     /// This device's ledger of licences.
     var licensing: LicenceAccess { core.licensing }

@@ -18,7 +18,7 @@ final class StoreSession: Sendable {
     /// Receives log records and metrics; nil without an observer.
     let observation: Observation?
     private let curl: CurlTransport
-    private let isPrepared = Guarded(false)
+    private let isPrepared: Guarded<Bool>
     private let lastLivenessCheck = Guarded<BootInstant?>(nil)
     /// The lock file.
     let locks: OwnerLocks
@@ -31,28 +31,18 @@ final class StoreSession: Sendable {
     ///   - locks: the lock file.
     ///   - clock: wall time for the rows.
     ///   - observation: receives log records and metrics; nil without an observer.
+    ///   - isRequesting: whether requests follow soon, as for ``prepareRequests()``.
     /// - Throws: ``LectureError`` of the store or the transport.
     init(
         _ configuration: LectureConfiguration, index: SQLiteDownloadIndex, locks: OwnerLocks, clock: any LectureClock,
-        observation: Observation?
+        observation: Observation?, isRequesting: Bool = false
     ) throws {
-        (self.locks, self.observation) = (locks, observation)
-        // Unusable settings are reported before a row is created.
-        let settings = try configuration.transport()
-        let now = clock.now()
-        // The row and its lock become visible together: a new owner cannot be taken for a dead one.
-        owner = try index.transaction { transaction in
-            let index = transaction.index
-            for owner in try index.owners.all() where !locks.isAlive(owner) {
-                try index.owners.dismissOwner(owner, now: now)
-            }
-            let owner = try index.owners.registerOwner(
-                pid: Int(ProcessIdentity.pid), bootID: Machine.bootID(), command: configuration.programName, now: now)
-            try locks.hold(owner)
-            return owner
-        }
-        let curl = try CurlTransport(settings, clock: clock)
+        (self.locks, self.observation, isPrepared) = (locks, observation, Guarded(isRequesting))
+        // Unusable settings are reported before a row is created, and what requests need is loaded while it is.
+        let curl = try CurlTransport(try configuration.transport(), clock: clock)
+        if isRequesting { curl.prepare() }
         self.curl = curl
+        owner = try Self.register(configuration, index, locks, curl, now: clock.now())
         dates = ServerDates(clock: clock)
         let dated = DatedTransport(base: curl, dates: dates)
         let observed: any Transport = observation.map { ObservedTransport(base: dated, observation: $0) } ?? dated
@@ -60,6 +50,30 @@ final class StoreSession: Sendable {
         let near: any Transport = nearby ?? observed
         let roads = TransferRoads(internet: near, peers: curl, clock: clock, numbers: numbers)
         transport = configuration.detour.map { $0.transport(roads) } ?? near
+    }
+
+    private static func register(
+        _ configuration: LectureConfiguration, _ index: SQLiteDownloadIndex, _ locks: OwnerLocks,
+        _ curl: CurlTransport, now: Timestamp
+    ) throws -> OwnerID {
+        // The row and its lock become visible together: a new owner cannot be taken for a dead one.
+        do {
+            return try index.transaction { transaction in
+                let index = transaction.index
+                for owner in try index.owners.all() where !locks.isAlive(owner) {
+                    try index.owners.dismissOwner(owner, now: now)
+                }
+                let owner = try index.owners.registerOwner(
+                    pid: Int(ProcessIdentity.pid), bootID: Machine.bootID(), command: configuration.programName,
+                    now: now)
+                try locks.hold(owner)
+                return owner
+            }
+        } catch {
+            // Its thread keeps it.
+            Task { await curl.shutdown() }
+            throw error
+        }
     }
 
     /// Requests follow soon: what they need is loaded on another thread meanwhile.

@@ -13,7 +13,7 @@ package final class SQLiteContentQueries {
     /// Takes over a connection.
     ///
     /// - Parameters:
-    ///   - connection: from ``StoreDatabase/openReader(_:)``; not used elsewhere.
+    ///   - connection: from ``StoreDatabase/openReader(_:)``, or another one of the same executor.
     ///   - authenticator: checks the codes of licences; without it they are shown as stored.
     package init(connection: Connection, authenticator: (any RowAuthenticator)? = nil) {
         (self.connection, self.authenticator) = (connection, authenticator)
@@ -23,15 +23,16 @@ package final class SQLiteContentQueries {
     ///
     /// - Parameters:
     ///   - location: where the store is.
-    ///   - authenticator: checks the codes of licences; without it they are shown as stored.
     ///   - writer: the store's writer on the same executor, whose connection closes after this one.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
-    package convenience init(
-        opening location: StoreLocation, authenticator: (any RowAuthenticator)? = nil,
-        besides writer: SQLiteDownloadIndex? = nil
-    ) throws {
-        self.init(connection: try StoreDatabase.openReader(location), authenticator: authenticator)
+    package convenience init(opening location: StoreLocation, besides writer: SQLiteDownloadIndex? = nil) throws {
+        self.init(connection: try StoreDatabase.openReader(location))
         connection.outlivedBy = writer?.connection
+    }
+
+    /// Another reader on this connection, which checks the codes of licences.
+    package func checking(_ authenticator: any RowAuthenticator) -> SQLiteContentQueries {
+        SQLiteContentQueries(connection: connection, authenticator: authenticator)
     }
 
     /// Ends the running query from another thread.

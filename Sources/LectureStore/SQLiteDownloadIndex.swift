@@ -70,6 +70,9 @@ package final class SQLiteDownloadIndex: DownloadIndex, StoreWriter {
 
     // MARK: Subjects
 
+    /// Queries on the writer's connection, which is open already.
+    package var queries: SQLiteContentQueries { SQLiteContentQueries(connection: connection) }
+
     /// The rows of lectures.
     package var contents: ContentRows { ContentRows(store: self) }
     /// Requests, which become rows of lectures.

@@ -6,10 +6,11 @@ import LectureModel
 ///
 /// No document type is read, no entity expanded, no file or address opened. Any thread may read at any time.
 package struct LibXMLReader: XMLReading {
-    private let library: Result<XMLLibrary, XMLError>
+    /// Nil takes the library of this process, which is opened with the first document: with it come 30 MB of Unicode.
+    private let library: Result<XMLLibrary, XMLError>?
 
     /// Creates a reader; the library is opened with the first document.
-    package init() { library = XMLLibrary.shared }
+    package init() { library = nil }
 
     init(_ library: Result<XMLLibrary, XMLError>) { self.library = library }
 
@@ -21,7 +22,7 @@ package struct LibXMLReader: XMLReading {
     /// - Returns: its outermost element.
     /// - Throws: `XMLError`.
     package func element(of bytes: [UInt8], limits: XMLLimits = XMLLimits()) throws(XMLError) -> XMLElement {
-        let library = try library.get()
+        let library = try (library ?? XMLLibrary.shared).get()
         let text = try XMLText(bytes, limits)
         return try library.silently { () throws(XMLError) in
             var tree = XMLTree(limits)

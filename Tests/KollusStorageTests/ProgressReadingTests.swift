@@ -16,9 +16,9 @@ import Testing
         var ofWriter: [String] = []
 
         /// Records the statements from now on.
-        func watch(_ manager: isolated LectureManager) {
+        func watch(_ manager: isolated LectureManager) throws {
             (ofReader, ofWriter) = ([], [])
-            manager.core.queries.connection.faultPoint = { [unowned self] in
+            try manager.core.queries.connection.faultPoint = { [unowned self] in
                 if case .statement(let sql) = $0 { ofReader.append(sql) }
             }
             manager.core.writer.connection.faultPoint = { [unowned self] in
@@ -33,8 +33,8 @@ import Testing
         }
 
         /// Ends the records.
-        func end(_ manager: isolated LectureManager) {
-            manager.core.queries.connection.faultPoint = nil
+        func end(_ manager: isolated LectureManager) throws {
+            try manager.core.queries.connection.faultPoint = nil
             manager.core.writer.connection.faultPoint = nil
         }
     }
@@ -54,7 +54,7 @@ import Testing
         defer { storage.close() }
         let key = try storage.loadContentURL(scene.media("6M-1", "fault=slow:2000000"))
         let (manager, statements) = (try storage.manager(), Statements())
-        manager.wait { statements.watch($0) }
+        try manager.wait { try statements.watch($0) }
         let events = storage.events
         try storage.downloadContent(key)
         var seen: [KollusEvent] = []
@@ -62,8 +62,8 @@ import Testing
             seen.append(event)
             if case .completed = event { break }
         }
-        let reads = manager.wait { manager in
-            statements.end(manager)
+        let reads = try manager.wait { manager in
+            try statements.end(manager)
             return statements.detailReads()
         }
         let progress = seen.compactMap {
@@ -97,19 +97,19 @@ import Testing
         defer { storage.close() }
         let (manager, router, statements) = (try storage.manager(), storage.core.router, Statements())
         let events = storage.events
-        manager.wait { manager in
+        try manager.wait { manager in
             var progress = DownloadProgress(key: key, title: "", state: .downloading)
             progress.total = 16 << 20
             progress.bytes = 8 << 20
             for count in 0...1000 {
                 // The first reads, if nothing is known.
-                if count == 1 { statements.watch(manager) }
+                if count == 1 { try statements.watch(manager) }
                 progress.bytes += 1
                 router.route(.progress(progress), manager)
             }
             #expect(statements.ofReader == [])
             #expect(Set(statements.ofWriter) == ["PRAGMA data_version"])
-            statements.end(manager)
+            try statements.end(manager)
         }
         var last: (KollusContent, KollusProgress)?
         for await event in events {
@@ -142,7 +142,7 @@ import Testing
                 return statements.detailReads()
             }
             _ = reads(manager)
-            statements.watch(manager)
+            try statements.watch(manager)
             #expect(reads(manager) == 0)
             try other.execute("UPDATE content SET title = 'Renamed' WHERE key = ?", key.text)
             #expect(reads(manager) == 1)
@@ -153,7 +153,7 @@ import Testing
                 #expect(reads(manager) == 1)
             }
             #expect(reads(manager) == 0)
-            statements.end(manager)
+            try statements.end(manager)
         }
         var contents: [KollusContent] = []
         for await event in events {

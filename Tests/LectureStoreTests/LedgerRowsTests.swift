@@ -345,7 +345,7 @@ import Testing
         try store.fill([("a", 1_000), ("b", 2_000), ("c", nil)])
         try store.commit { try store.ledger.store(store.licence("a", deadline: 1_000) { $0.record?.countUsed = 3 }) }
         try store.removeContent("a")
-        let queries = try SQLiteContentQueries(opening: store.location, authenticator: store.authenticator)
+        let queries = try SQLiteContentQueries(opening: store.location).checking(store.authenticator)
         #expect(try store.ledger.entries(after: nil, limit: 9).map(\.key.text) == ["b", "c"])
         #expect(try store.ledger.entries(deadlineBefore: nil, limit: 9).map(\.key.text) == ["b"])
         #expect(try store.ledger.count(deadlineBefore: nil) == 2)
@@ -381,7 +381,7 @@ import Testing
             try store.ledger.store(store.licence("e") { $0.record?.isForceExpired = true })
             try store.ledger.store(store.licence("a", deadline: 1_000) { $0.record?.isDeleted = true })
         }
-        let queries = try SQLiteContentQueries(opening: store.location, authenticator: store.authenticator)
+        let queries = try SQLiteContentQueries(opening: store.location).checking(store.authenticator)
         var last: ContentKey?
         var seen: [String] = []
         while case let page = try queries.licences(after: last, limit: 2), !page.isEmpty {

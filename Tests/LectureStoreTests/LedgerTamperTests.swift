@@ -101,7 +101,7 @@ import Testing
         #expect(try store.entry("a")?.suspicion == .forged)
         #expect(try store.entry("b")?.suspicion == nil)
         #expect(try store.ledger.entries(after: nil, limit: 9).map(\.suspicion) == [.forged, nil, nil])
-        let queries = try SQLiteContentQueries(opening: store.location, authenticator: store.authenticator)
+        let queries = try SQLiteContentQueries(opening: store.location).checking(store.authenticator)
         #expect(try queries.licence(try ContentKey("a"))?.suspicion == .forged)
         #expect(try queries.licences(after: nil, limit: 9).map(\.entry.suspicion) == [.forged, nil, nil])
     }

@@ -104,8 +104,7 @@ final class LicenceAccess: CorePart {
     /// The reader of licences, which checks their codes.
     func queriesOfLicences() throws -> SQLiteContentQueries {
         if let openedQueries { return openedQueries }
-        let made = try SQLiteContentQueries(
-            opening: location, authenticator: try rowAuthenticator(), besides: writer)
+        let made = try queries.checking(rowAuthenticator())
         openedQueries = made
         return made
     }

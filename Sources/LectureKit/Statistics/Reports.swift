@@ -40,8 +40,6 @@ extension LectureManager {
         private var service: ReportService?
         /// Reports on the writer's connection; created when first needed.
         private var openedOutbox: SQLiteOutbox?
-        /// The reader of reports, on a connection of its own.
-        private var openedQueries: SQLiteContentQueries?
         /// The request rate limit per target, from the last call that sends reports.
         private let sendRate = Guarded<Int?>(nil)
 
@@ -260,7 +258,7 @@ extension LectureManager.Reports {
 
     private func page(_ query: ReportQuery, from place: ReportPage.Place?, limit: Int) throws -> ReportPage {
         let limit = max(1, min(limit, 1000))
-        let queries = try statisticsQueries()
+        let queries = try queries
         var rows: [StoredReport] = []
         for selection in try selections(query) {
             rows += try queries.reports(selection, after: place?.last, limit: limit)
@@ -276,7 +274,7 @@ extension LectureManager.Reports {
     /// - Throws: ``LectureError`` of the store.
     public func summary() throws(LectureError) -> ReportSummary {
         try LectureError.only {
-            let queries = try statisticsQueries()
+            let queries = try queries
             return ReportSummary(try queries.account(), try queries.targets())
         }
     }
@@ -284,7 +282,7 @@ extension LectureManager.Reports {
     /// The store's selections; one for each target that the query matches.
     private func selections(_ query: ReportQuery) throws -> [ReportSelection] {
         guard let url = query.targetURL else { return [query.selection] }
-        return try statisticsQueries().targets().filter { $0.address.url.utf8.elementsEqual(url.utf8) }.map { entry in
+        return try queries.targets().filter { $0.address.url.utf8.elementsEqual(url.utf8) }.map { entry in
             var selection = query.selection
             selection.target = entry.id
             return selection
@@ -318,12 +316,5 @@ extension LectureManager.Reports {
     func writing<Result>(_ body: (SQLiteOutbox) throws -> Result) throws -> Result {
         if isClosed { throw LectureError(.closing) }
         return try index.transaction { try body($0.outbox) }
-    }
-
-    private func statisticsQueries() throws -> SQLiteContentQueries {
-        if let openedQueries { return openedQueries }
-        let made = try SQLiteContentQueries(opening: location, besides: writer)
-        openedQueries = made
-        return made
     }
 }
