@@ -15,9 +15,9 @@ import Testing
     static func bundle(_ bytes: [UInt8]) throws -> BundleReader { try BundleReader(MemoryBytes(bytes: bytes)) }
 
     /// Why an archive is refused; nil when it is not.
-    static func refusal(_ bytes: [UInt8]) -> LectureError? {
+    static func refusal(_ bytes: [UInt8], limits: BundleLimits = BundleLimits()) -> LectureError? {
         do throws(LectureError) {
-            _ = try BundleReader(MemoryBytes(bytes: bytes))
+            _ = try BundleReader(MemoryBytes(bytes: bytes), limits: limits)
             return nil
         } catch { return error }
     }
