@@ -178,7 +178,8 @@ def page(goals, limits, figures, records):
         *bullets(
             """Contenders run in turn, and each round begins with the next one. A figure of a round is a ratio within that
             round or a value of lecturectl; the table has the median of the runs' medians, and the lowest and highest round.""",
-            f"""{len(records)} run{'s' if len(records) > 1 else ''} ({dates}) of {rounds} round{'' if rounds == '1' else 's'}; the load
+            f"""{len(records)} run{"s" if len(records) > 1 else ""} ({dates}) of {rounds}
+            round{"" if rounds == "1" else "s"}{shares(goals, records)}; the load
             before: {loads}. Lists, starts and pages run twice in a round and once more, queueing a million lectures and
             the server's limit once a run.""",
             """Every exit status and every byte of every download is compared before a figure counts; lists with the rows of
@@ -198,6 +199,16 @@ def page(goals, limits, figures, records):
         *bullets(f"{machine['processor']}, {machine['memory']}, {machine['kernel']}", machine["tools"],
                  f"lecturectl {machine['lecturectl']}, commit {commits}"), ""]
     return "\n".join(lines)
+
+
+def shares(goals, records):
+    """What was not part of every run."""
+    goals_in = {}
+    for goal in goals:
+        number = sum(any(name.startswith(f"{goal['number']}: ") for name in record["samples"]) for record in records)
+        goals_in.setdefault(number, []).append(str(goal["number"]))
+    return "".join(f"; goals {', '.join(found)}: {number} of them"
+                   for number, found in sorted(goals_in.items()) if 0 < number < len(records))
 
 
 def paragraph(words):

@@ -23,12 +23,27 @@ public struct DownloadRequest: Sendable, Hashable {
     /// Other URLs of the same bytes.
     public var mirrors: [String]
     /// What is kept of its streams, if it is adaptive (HLS, DASH); nil keeps what an earlier request selected.
-    public var selection: StreamSelection?
+    public var selection: StreamSelection? {
+        get { boxedSelection?.value }
+        set { boxedSelection = newValue.map { .box($0) } }
+    }
     /// A path where the finished file is also to be placed; nil for the store alone.
     public var outputPath: String?
     /// Whether the finished file may replace any file at ``outputPath``. If not, it only replaces a file that
     /// LectureKit has written for the same lecture and that has not changed since.
     public var replacesOutput: Bool
+    /// Few requests have a selection, and lists have many requests: it takes as much space as three of the texts.
+    private var boxedSelection: Boxed?
+
+    private indirect enum Boxed: Sendable, Hashable {
+        case box(StreamSelection)
+
+        var value: StreamSelection {
+            switch self {
+            case .box(let value): value
+            }
+        }
+    }
 
     /// Creates a request.
     ///

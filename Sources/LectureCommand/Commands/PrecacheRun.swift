@@ -19,6 +19,9 @@ struct PrecacheRun {
         case idle(isReached: Bool)
     }
 
+    /// Lines from which on a list is long.
+    private static let longList = 1000
+
     private let manager: LectureManager
     private let session: CommandSession
     private let peers: PeerStores?
@@ -86,13 +89,17 @@ struct PrecacheRun {
         loop.start { [manager, loop] in
             var sources = sources
             var lists = NamedLists(sources.listNames)
+            var lineCount = 0
             if isContinuing { try await manager.downloads.continueUnfinished() }
             try await sources.forEachGroup(of: manager) { group in
                 try directories.makeDirectories(group)
                 let (outcomes, used) = try await PrecacheSources.enqueue(group, manager, check: check)
                 lists.record(group.list, used: used, refused: group.lineCount - used)
+                lineCount += group.lineCount
                 loop.send(.enqueued(outcomes))
             }
+            // What reading and queueing a long list took is not needed by its downloads.
+            if lineCount >= Self.longList { ProcessHeaps.returnMemory() }
             return lists
         } then: {
             .sourcesEnded($0)

@@ -169,10 +169,13 @@ struct PrecacheSources: RunSources {
         }
         var groups: [Group] = []
         try await readAll(manager) { groups.append($0) }
-        place(&groups, in: directory)
+        let taken = namesOfSeveral(groups)
         // A group that is registered is not kept: there may be a million requests.
         groups.reverse()
-        while let group = groups.popLast() { try await body(group) }
+        while var group = groups.popLast() {
+            place(&group, in: directory, besides: taken)
+            try await body(group)
+        }
     }
 
     private mutating func readAll(_ manager: LectureManager, _ body: (Group) async throws -> Void) async throws {
@@ -288,7 +291,9 @@ struct PrecacheSources: RunSources {
     private mutating func readList(_ path: String, _ body: (Group) async throws -> Void) async throws {
         let name = listName(path)
         do {
-            try await CourseList.read(path) { lines in try await body(group(lines, of: name)) }
+            // With an output directory all groups are kept until the list is read: small ones take less memory then.
+            let blocks = command.text("output-dir") == nil ? 4 : 1
+            try await CourseList.read(path, blocks: blocks) { lines in try await body(group(lines, of: name)) }
         } catch let error as LectureError where error.code == .courseList {
             try await body(group([.issue(error)], of: name))
         }
@@ -331,45 +336,47 @@ struct PrecacheSources: RunSources {
 
     // MARK: The output directory
 
-    /// Assigns every lecture its file. If two would get the same one, both are refused, because only the user knows
-    /// which of them to keep. A lecture that is listed twice is one lecture.
-    private func place(_ groups: inout [Group], in directory: String) {
+    /// The file names that several lectures would get. One that is listed twice is one lecture.
+    private func namesOfSeveral(_ groups: [Group]) -> Set<String> {
         var owners: [String: (group: Int, item: Int)] = [:]
-        var taken: Set<String> = []
-        let prefix = directory.hasSuffix("/") ? directory : "\(directory)/"
+        var names: Set<String> = []
         for group in groups.indices {
             for item in groups[group].items.indices {
-                guard case .request(var request) = groups[group].items[item] else { continue }
-                do {
-                    let name = try fileName(
+                guard case .request(let request) = groups[group].items[item],
+                    let name = try? fileName(
                         request, groups[group].fileNames[item], number: groups[group].numbers[item])
-                    request.outputPath = prefix + name
-                    groups[group].items[item] = .request(request)
-                    guard let owner = owners[name] else {
-                        owners[name] = (group, item)
-                        continue
-                    }
-                    if case .request(let other) = groups[owner.group].items[owner.item], other.key == request.key,
-                        other.url == request.url
-                    {
-                        continue
-                    }
-                    taken.insert(name)
-                } catch {
-                    groups[group].items[item] = .refused(error as? LectureError ?? LectureError(.nameRefused))
-                }
-            }
-        }
-        for group in groups.indices {
-            for item in groups[group].items.indices {
-                guard case .request(let request) = groups[group].items[item], let path = request.outputPath else {
+                else { continue }
+                guard let owner = owners[name] else {
+                    owners[name] = (group, item)
                     continue
                 }
-                let name = String(path.dropFirst(prefix.count))
+                if case .request(let other) = groups[owner.group].items[owner.item], other.key == request.key,
+                    other.url == request.url
+                {
+                    continue
+                }
+                names.insert(name)
+            }
+        }
+        return names
+    }
+
+    /// Assigns the lectures of a group their files. Those that would get the same one are refused, because only the
+    /// user knows which of them to keep.
+    private func place(_ group: inout Group, in directory: String, besides taken: Set<String>) {
+        let prefix = directory.hasSuffix("/") ? directory : "\(directory)/"
+        for item in group.items.indices {
+            guard case .request(var request) = group.items[item] else { continue }
+            do {
+                let name = try fileName(request, group.fileNames[item], number: group.numbers[item])
                 if taken.contains(name) {
                     let detail = "\(name), \(URLText.withoutSecrets(request.url))"
-                    groups[group].items[item] = .refused(LectureError(.nameTaken, detail: detail))
+                    throw LectureError(.nameTaken, detail: detail)
                 }
+                request.outputPath = prefix + name
+                group.items[item] = .request(request)
+            } catch {
+                group.items[item] = .refused(error as? LectureError ?? LectureError(.nameRefused))
             }
         }
     }
@@ -418,11 +425,14 @@ extension CourseList {
     ///
     /// - Parameters:
     ///   - path: the list; `-` is standard input, which has no name that shows its format.
+    ///   - blocks: of the input, at most, whose lines `body` receives at a time.
     ///   - body: receives some lines at a time, in their order. An error of it ends the reading at once, even of a pipe
     ///     whose writer says nothing more.
     /// - Throws: `LectureError` with `courseList` when it cannot be read; what `body` throws.
-    static func read(_ path: String, _ body: ([Line]) async throws -> Void) async throws {
-        let reading = try CourseListReading(path)
+    static func read(
+        _ path: String, blocks: Int = 1, _ body: ([Line]) async throws -> Void
+    ) async throws {
+        let reading = try CourseListReading(path, blocks: blocks)
         var next = Task { try await reading.next() }
         while let lines = try await next.value {
             next = Task { try await reading.next() }
@@ -433,16 +443,16 @@ extension CourseList {
 
 /// A list that is being read.
 private actor CourseListReading {
-    /// Blocks of the input in a group.
-    private static let mostPieces = 4
     private let input: InputReader
+    private let blocks: Int
     private var groups = 0
     /// Nil before the first bytes of standard input.
     private var list: CourseList?
     private var isEnded = false
 
-    init(_ path: String) throws(LectureError) {
+    init(_ path: String, blocks: Int) throws(LectureError) {
         input = try InputReader(path)
+        self.blocks = blocks
         list = path == "-" ? nil : try CourseList(path: path)
     }
 
@@ -454,8 +464,8 @@ private actor CourseListReading {
         if isEnded { return nil }
         var lines: [CourseList.Line] = []
         groups += 1
-        for piece in 1...min(groups, Self.mostPieces) {
-            if piece > 1, !(await input.isReady()) { break }
+        for block in 1...max(1, min(groups, blocks)) {
+            if block > 1, !(await input.isReady()) { break }
             guard let bytes = try await input.next() else {
                 isEnded = true
                 return lines + (list?.finish() ?? [])
