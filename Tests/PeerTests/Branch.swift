@@ -43,16 +43,10 @@ struct Branch {
     /// the change: each seed has its own.
     static func write(_ key: String, _ count: Int, to files: TemporaryDirectory, seed: UInt64 = 1) throws {
         var random = SeededGenerator(seed: UInt64(count) &* 31 &+ seed)
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            var number = random.next()
-            for _ in 0..<8 {
-                bytes.append(UInt8(truncatingIfNeeded: number))
-                number >>= 8
-            }
-        }
+        let numbers = (0..<(count + 7) / 8).map { _ in random.next().littleEndian }
+        let bytes = unsafe numbers.withUnsafeBytes { unsafe [UInt8]($0.prefix(count)) }
         let name = "\(key).mp4"
-        _ = try files.write(MediaBeginning.replacing(Array(bytes.prefix(count))), to: name)
+        _ = try files.write(MediaBeginning.replacing(bytes), to: name)
         let date = Date(timeIntervalSince1970: 1_700_000_000 + 60 * Double(seed))
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: files.file(name))
     }
