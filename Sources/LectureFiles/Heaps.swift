@@ -20,6 +20,7 @@ package enum Heaps {
     }
 
     /// Returns memory to the kernel that only former work has needed: free pages of the heaps, and pages of code and
-    /// constants, which come back from the page cache when they are used again. For a program that begins to rest.
+    /// constants, which come back from the page cache when they are used again. For a program that begins to rest, or
+    /// other work.
     package static func returnMemory() { csystem_return_memory() }
 }

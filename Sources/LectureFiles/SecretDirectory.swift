@@ -9,13 +9,11 @@ package final class SecretDirectory: Sendable {
     private let descriptor: Descriptor
     /// The group that shares the directory; nil for a private one.
     private let group: gid_t?
-    /// Whether ``syncNames()`` has run; shared with the directories in this one.
-    private let hasSynced: Guarded<Bool>
+    /// Whether ``syncNames()`` has run.
+    private let hasSynced = Guarded(false)
 
     /// Anyone who may write to the directory could put another key into it.
-    private init(
-        examining descriptor: Descriptor, path: String, hasSynced: Guarded<Bool> = Guarded(false)
-    ) throws(LectureError) {
+    private init(examining descriptor: Descriptor, path: String) throws(LectureError) {
         let facts: stat
         do { facts = try descriptor.status() } catch { throw FileIntent.read.error(error, path) }
         // Only members of the group may write to a shared directory.
@@ -27,7 +25,7 @@ package final class SecretDirectory: Sendable {
                 throw LectureError(.deviceKeyRefused, detail: path, cause: "others may write to the directory")
             }
         }
-        (self.descriptor, self.path, self.hasSynced) = (descriptor, path, hasSynced)
+        (self.descriptor, self.path) = (descriptor, path)
         group = facts.isShared ? facts.st_gid : nil
     }
 
@@ -50,11 +48,7 @@ package final class SecretDirectory: Sendable {
     /// name lost in a power cut takes the key with it. Where there is a file this has been done, so that a program that
     /// only reads does not wait for the disk.
     private func syncNames() {
-        let isDue = hasSynced.withLock { hasSynced in
-            defer { hasSynced = true }
-            return !hasSynced
-        }
-        guard isDue, var inner = try? descriptor.status() else { return }
+        guard !hasSynced.withLock({ $0 }), var inner = try? descriptor.status() else { return }
         var child = descriptor
         while let above = try? child.open("..", O_RDONLY | O_DIRECTORY), let outer = try? above.status(),
             outer.st_uid == geteuid(), outer.st_dev == inner.st_dev, !outer.isSameFile(as: inner)
@@ -63,6 +57,7 @@ package final class SecretDirectory: Sendable {
             _ = try? above.sync()
             (child, inner) = (above, outer)
         }
+        hasSynced.withLock { $0 = true }
     }
 
     /// A subdirectory, created when it is missing.
@@ -75,7 +70,6 @@ package final class SecretDirectory: Sendable {
         let inner: Descriptor
         do throws(SystemError) {
             if try descriptor.status(of: name) == nil {
-                syncNames()
                 try descriptor.makeDirectory(name)
                 try descriptor.sync()
             }
@@ -83,7 +77,7 @@ package final class SecretDirectory: Sendable {
         } catch {
             throw FileIntent.makeDirectory.error(error, place)
         }
-        return try SecretDirectory(examining: inner, path: place, hasSynced: hasSynced)
+        return try SecretDirectory(examining: inner, path: place)
     }
 
     /// Opens a file of the directory.

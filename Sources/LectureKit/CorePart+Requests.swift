@@ -1,6 +1,10 @@
+import LectureCrypto
+import LectureDownload
 import LectureFiles
+import LectureFormats
 import LectureModel
 import LectureStore
+import LectureTransport
 
 /// Requests as the store knows them.
 extension CorePart {
@@ -10,7 +14,8 @@ extension CorePart {
     /// - Returns: its derived key, its identity, and whether it is a gateway link.
     /// - Throws: ``LectureError``.
     func source(of request: DownloadRequest) throws -> RequestSource {
-        try PreparedRequest.source(of: request, digests)
+        let identity = try ContentKeys.identity(ofURL: request.url) { try digests.sha256(of: $0) }
+        return RequestSource(derivedKey: identity.key, identity: identity.bytes, isGateway: identity.isGateway)
     }
 
     /// Refuses an output path that cannot be used, before anything is downloaded for it.
@@ -39,5 +44,12 @@ extension CorePart {
     /// - Parameter request: as the caller made it.
     /// - Returns: the same with normalised URLs and an absolute path.
     /// - Throws: ``LectureError`` for an invalid request.
-    func prepared(_ request: DownloadRequest) throws -> DownloadRequest { try PreparedRequest.prepared(request) }
+    func prepared(_ request: DownloadRequest) throws -> DownloadRequest {
+        var request = request
+        request.url = try CurlURL.normalise(request.url)
+        request.mirrors = try request.mirrors.map { mirror throws(LectureError) in try CurlURL.normalise(mirror) }
+        for (name, value) in request.headers { _ = try HeaderField(outgoing: name, value: value) }
+        if let path = request.outputPath { request.outputPath = try AbsolutePath.resolve(path) }
+        return request
+    }
 }

@@ -111,10 +111,9 @@ extension LectureManager.Downloads {
         // A file that has reappeared is not downloaded again.
         try markFound()
         if requests.count >= Self.largeGroup { try index.fitToSize() }
-        let prepared = PreparedRequest.all(requests, digests)
         var registration = RequestRegistration(core, service, comparer, check: check)
         try index.transaction { transaction in
-            try registration.register(prepared)
+            try registration.register(requests)
             if let list {
                 try transaction.index.courseLists.add(to: list, contents: registration.registered.map(\.id))
             }

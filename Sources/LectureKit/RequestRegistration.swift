@@ -31,14 +31,14 @@ struct RequestRegistration: CorePart {
 
     /// Registers requests, within the caller's transaction.
     ///
-    /// - Parameter requests: the requests, or why they are invalid.
+    /// - Parameter requests: as the caller made them.
     /// - Throws: ``LectureError`` when the store cannot be written; then nothing may be committed.
-    mutating func register(_ requests: [Result<PreparedRequest, LectureError>]) throws {
+    mutating func register(_ requests: [DownloadRequest]) throws {
         results.reserveCapacity(requests.count)
         registered.reserveCapacity(requests.count)
         for request in requests {
             do {
-                try register(request.get())
+                try register(request)
             } catch let error as LectureError where error.code.isRefusedInput {
                 try addNew()
                 results.append(.failure(error))
@@ -47,8 +47,9 @@ struct RequestRegistration: CorePart {
         try addNew()
     }
 
-    private mutating func register(_ prepared: PreparedRequest) throws {
-        let (request, source) = (prepared.request, prepared.source)
+    private mutating func register(_ request: DownloadRequest) throws {
+        let request = try prepared(request)
+        let source = try source(of: request)
         if new.mayHave(request, source) { try addNew() }
         try checkOutput(of: request, source)
         guard let known = try index.requests.find(request, source) else {
@@ -58,7 +59,7 @@ struct RequestRegistration: CorePart {
             return
         }
         try addNew()
-        let registered = try register(prepared, for: known)
+        let registered = try register(request, source, for: known)
         append(registered)
         switch registered.outcome {
         case .alreadyComplete: service.engine.publish(registered.id)
@@ -88,9 +89,11 @@ struct RequestRegistration: CorePart {
         service.session.prepareRequests()
     }
 
-    private func register(_ prepared: PreparedRequest, for known: ItemRecord) throws -> RegisteredRequest {
+    private func register(
+        _ request: DownloadRequest, _ source: RequestSource, for known: ItemRecord
+    ) throws -> RegisteredRequest {
         var registered = try index.requests.enqueue(
-            prepared.request, source: prepared.source, for: known, check: check, now: clock.now())
+            request, source: source, for: known, check: check, now: clock.now())
         let id = registered.id
         try index.owners.join(service.run, content: id)
         if registered.outcome == .alreadyComplete || registered.outcome == .checking,

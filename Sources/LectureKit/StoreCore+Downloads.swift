@@ -32,7 +32,6 @@ extension StoreCore {
             state.configuration, index: writer, files: files, digests: digests, seals: seals,
             licensing: licensing.forDownloads(), host: try openHost(isRequesting: isRequesting),
             hearsOthers: state.surroundings?.hearsStore == true)
-        if isRequesting { made.session.prepareRequests() }
         // Outside any transaction, since an older copy of a store is recorded at once. Without a licence and a device
         // key there is nothing to find.
         if try writer.hasLicences() {

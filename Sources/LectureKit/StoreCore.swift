@@ -144,7 +144,10 @@ final class StoreCore: @unchecked Sendable {
     /// - Throws: ``LectureError`` of the store or the transport; `closing` when the manager is closed.
     func openHost(isRequesting: Bool = false) throws -> EngineHost {
         if state.isClosed { throw LectureError(.closing) }
-        if let host = state.host { return host }
+        if let host = state.host {
+            if isRequesting { host.session.prepareRequests() }
+            return host
+        }
         let session = try StoreSession(
             state.configuration, index: writer, locks: locks, clock: clock, observation: observation,
             isRequesting: isRequesting)

@@ -32,7 +32,7 @@ public struct DownloadRequest: Sendable, Hashable {
     /// Whether the finished file may replace any file at ``outputPath``. If not, it only replaces a file that
     /// LectureKit has written for the same lecture and that has not changed since.
     public var replacesOutput: Bool
-    /// Few requests have a selection, and lists have many requests: it takes as much space as three of the texts.
+    /// Few requests have a selection, which would take a third of the space of each: 88 of 264 bytes.
     private var boxedSelection: Boxed?
 
     private indirect enum Boxed: Sendable, Hashable {

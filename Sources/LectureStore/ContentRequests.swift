@@ -30,8 +30,7 @@ package struct ContentRequests: ContentRequestStore {
     package func enqueue(
         _ request: DownloadRequest, source: RequestSource, check: SourceCheck, now: Timestamp
     ) throws -> RegisteredRequest {
-        try Self.check(request)
-        return try connection.atomically {
+        try connection.atomically {
             guard let known = try known(request.key, source) else { return try add(request, source, now: now) }
             return try enqueue(request, source: source, for: known, check: check, now: now)
         }

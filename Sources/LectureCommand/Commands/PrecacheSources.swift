@@ -169,7 +169,7 @@ struct PrecacheSources: RunSources {
         }
         var groups: [Group] = []
         try await readAll(manager) { groups.append($0) }
-        let taken = namesOfSeveral(groups)
+        let taken = nameFiles(of: &groups)
         // A group that is registered is not kept: there may be a million requests.
         groups.reverse()
         while var group = groups.popLast() {
@@ -336,47 +336,50 @@ struct PrecacheSources: RunSources {
 
     // MARK: The output directory
 
-    /// The file names that several lectures would get. One that is listed twice is one lecture.
-    private func namesOfSeveral(_ groups: [Group]) -> Set<String> {
+    /// Gives each lecture the name of its file.
+    ///
+    /// - Parameter groups: all lectures; those that cannot have a name are refused.
+    /// - Returns: the names that several lectures have. One that is listed twice is one lecture.
+    private func nameFiles(of groups: inout [Group]) -> Set<String> {
         var owners: [String: (group: Int, item: Int)] = [:]
-        var names: Set<String> = []
+        var taken: Set<String> = []
         for group in groups.indices {
             for item in groups[group].items.indices {
-                guard case .request(let request) = groups[group].items[item],
-                    let name = try? fileName(
+                guard case .request(let request) = groups[group].items[item] else { continue }
+                do {
+                    let name = try fileName(
                         request, groups[group].fileNames[item], number: groups[group].numbers[item])
-                else { continue }
-                guard let owner = owners[name] else {
-                    owners[name] = (group, item)
-                    continue
+                    groups[group].fileNames[item] = name
+                    guard let owner = owners[name] else {
+                        owners[name] = (group, item)
+                        continue
+                    }
+                    if case .request(let other) = groups[owner.group].items[owner.item], other.key == request.key,
+                        other.url == request.url
+                    {
+                        continue
+                    }
+                    taken.insert(name)
+                } catch {
+                    groups[group].items[item] = .refused(error as? LectureError ?? LectureError(.nameRefused))
                 }
-                if case .request(let other) = groups[owner.group].items[owner.item], other.key == request.key,
-                    other.url == request.url
-                {
-                    continue
-                }
-                names.insert(name)
             }
         }
-        return names
+        return taken
     }
 
-    /// Assigns the lectures of a group their files. Those that would get the same one are refused, because only the
-    /// user knows which of them to keep.
+    /// Places the files of a group. Lectures that would get the same one are refused, because only the user knows which
+    /// of them to keep.
     private func place(_ group: inout Group, in directory: String, besides taken: Set<String>) {
         let prefix = directory.hasSuffix("/") ? directory : "\(directory)/"
         for item in group.items.indices {
-            guard case .request(var request) = group.items[item] else { continue }
-            do {
-                let name = try fileName(request, group.fileNames[item], number: group.numbers[item])
-                if taken.contains(name) {
-                    let detail = "\(name), \(URLText.withoutSecrets(request.url))"
-                    throw LectureError(.nameTaken, detail: detail)
-                }
+            guard case .request(var request) = group.items[item], let name = group.fileNames[item] else { continue }
+            if taken.contains(name) {
+                let detail = "\(name), \(URLText.withoutSecrets(request.url))"
+                group.items[item] = .refused(LectureError(.nameTaken, detail: detail))
+            } else {
                 request.outputPath = prefix + name
                 group.items[item] = .request(request)
-            } catch {
-                group.items[item] = .refused(error as? LectureError ?? LectureError(.nameRefused))
             }
         }
     }
@@ -429,9 +432,7 @@ extension CourseList {
     ///   - body: receives some lines at a time, in their order. An error of it ends the reading at once, even of a pipe
     ///     whose writer says nothing more.
     /// - Throws: `LectureError` with `courseList` when it cannot be read; what `body` throws.
-    static func read(
-        _ path: String, blocks: Int = 1, _ body: ([Line]) async throws -> Void
-    ) async throws {
+    static func read(_ path: String, blocks: Int = 1, _ body: ([Line]) async throws -> Void) async throws {
         let reading = try CourseListReading(path, blocks: blocks)
         var next = Task { try await reading.next() }
         while let lines = try await next.value {
