@@ -35,6 +35,9 @@ public final class LiveServer: Sendable {
     /// How many players nginx serves over RTMP.
     package func playerCount() async -> Int { await service.playerCount }
 
+    /// How many connections have lost their right, and nginx has not dropped them yet.
+    package func droppingCount() async -> Int { await service.droppingCount }
+
     private init(
         _ http: HTTPServer, _ service: LiveService, _ nginx: NginxServer?, _ lock: StateLock, url: String,
         rtmpPort: UInt16?

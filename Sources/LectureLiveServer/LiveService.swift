@@ -22,6 +22,8 @@ actor LiveService: HTTPHandler {
     private var nginx: NginxServer?
     private var watch: Ticker?
     private var upkeep: Ticker?
+    private var drops = NginxDrops()
+    private var dropping: Ticker?
 
     /// Opens the store, and closes what a former process left open.
     ///
@@ -62,7 +64,7 @@ actor LiveService: HTTPHandler {
 
     /// Ends that, and all feeds.
     func end() async {
-        (watch, upkeep) = (nil, nil)
+        (watch, upkeep, dropping) = (nil, nil, nil)
         await nginx?.stop()
         nginx = nil
         await archives.close().stop()
@@ -86,8 +88,9 @@ actor LiveService: HTTPHandler {
 
     /// nginx has died: all feeds are lost.
     func mediaServerDied() {
-        watch = nil
+        (watch, dropping) = (nil, nil)
         relays.clear()
+        drops.clear()
         logged("close_feeds") {
             try broadcasts.recover()
             try archives.allClosed()
@@ -99,6 +102,9 @@ actor LiveService: HTTPHandler {
 
     /// How many players nginx serves over RTMP.
     var playerCount: Int { relays.relays.count }
+
+    /// How many connections nginx has not dropped yet.
+    var droppingCount: Int { drops.waiting.count }
 
     // MARK: Requests
 
@@ -191,7 +197,8 @@ actor LiveService: HTTPHandler {
             }
             guard !members.isEmpty else { throw LiveRefusal.noMember }
             for member in members {
-                if let key = try broadcasts.delete(member) { await nginx?.dropPublisher(key.key) }
+                let feed = broadcasts.feeds[member.id]
+                if let key = try broadcasts.delete(member) { await drop(feed, key) }
             }
             await dropUnwantedPlayers()
             return HTTPAnswer(204)
@@ -199,8 +206,9 @@ actor LiveService: HTTPHandler {
         if path.count == 4, path[0] == "members", Array(path[2...]) == ["stream-key", "force-terminate"] {
             guard method == "POST" else { throw LiveRefusal.method }
             guard let member = try store.member(userID: path[1]) else { throw LiveRefusal.noMember }
+            let feed = broadcasts.feeds[member.id]
             guard let key = try broadcasts.terminate(member) else { throw LiveRefusal.noKey }
-            await nginx?.dropPublisher(key.key)
+            await drop(feed, key)
             return HTTPAnswer(204)
         }
         if path.count == 3, path[0] == "video-rooms", path[2] == "archive" {
@@ -266,12 +274,16 @@ actor LiveService: HTTPHandler {
         let (name, client) = (form["name"] ?? "", form["clientid"] ?? "")
         switch words[1] {
         case "publish": return try await publish(name, client: client)
-        case "publish-done": try broadcasts.lost(client: client)
+        case "publish-done":
+            drops.ended(client: client)
+            try broadcasts.lost(client: client)
         case "egress": return HTTPAnswer(broadcasts.isExpected(name) ? 200 : 403)
         case "files-done": broadcasts.finished(name)
         case "recorded": try archives.closed(name)
         case "play": return HTTPAnswer(try relays.admit(form) ? 200 : 403)
-        case "play-done": relays.ended(client: client)
+        case "play-done":
+            drops.ended(client: client)
+            relays.ended(client: client)
         default: throw LiveRefusal.noPath
         }
         return HTTPAnswer(200)
@@ -282,10 +294,10 @@ actor LiveService: HTTPHandler {
     private func publish(_ name: String, client: String) async throws -> HTTPAnswer {
         guard let key = try store.find(key: name) else { return HTTPAnswer(403) }
         var patience = 3
-        while broadcasts.feeds[key.memberID] != nil {
+        while let feed = broadcasts.feeds[key.memberID] {
             guard patience > 0 else { return HTTPAnswer(403) }
             patience -= 1
-            await nginx?.dropPublisher(key.key)
+            _ = await nginx?.drop(.publisher(key: key.key, client: feed.client))
             // Its hook may have come meanwhile.
             if broadcasts.feeds[key.memberID] != nil { try broadcasts.lost(member: key.memberID) }
         }
@@ -298,11 +310,35 @@ actor LiveService: HTTPHandler {
         return HTTPAnswer(302, [("Location", "\(filesURL)/\(repeated)")])
     }
 
-    /// Whose right has ended plays no longer.
+    /// Drops the players whose right has ended.
     private func dropUnwantedPlayers() async {
         do {
-            for relay in try relays.takeUnwanted() { await nginx?.dropPlayer(relay) }
+            for relay in try relays.takeUnwanted() { drops.add(.player(name: relay.name, client: relay.client)) }
         } catch { options.log.failure("drop_players", error) }
+        await orderDrops()
+    }
+
+    /// Drops the broadcaster of a key that is no longer valid.
+    ///
+    /// - Parameters:
+    ///   - feed: what it broadcast; nil when it did not.
+    ///   - key: the key.
+    private func drop(_ feed: LiveBroadcasts.Feed?, _ key: StoredKey) async {
+        guard let feed else { return }
+        drops.add(.publisher(key: key.key, client: feed.client))
+        await orderDrops()
+    }
+
+    private func orderDrops() async {
+        for connection in drops.waiting {
+            guard let nginx else { return }
+            drops.ordered(connection, wasFound: await nginx.drop(connection))
+        }
+        if drops.waiting.isEmpty {
+            dropping = nil
+        } else if dropping == nil, nginx != nil {
+            dropping = Ticker(milliseconds: 100) { [weak self] in await self?.orderDrops() }
+        }
     }
 
     /// Where others reach nginx: at the host of the public URL, if there is one.

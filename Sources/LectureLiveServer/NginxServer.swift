@@ -271,19 +271,23 @@ final class NginxServer: Sendable {
 
     private var isListening: Bool { UnixSocket(controlSocket) != nil }
 
-    /// Drops the broadcaster with a key, and waits until nginx has.
-    func dropPublisher(_ key: String) async { await control("drop/publisher?app=live&name=\(key)") }
-
-    /// Drops a player, and waits until nginx has.
-    func dropPlayer(_ relay: LiveRelays.Relay) async {
-        await control("drop/client?app=egress&name=\(relay.name)&clientid=\(relay.client)")
+    /// Drops a connection.
+    ///
+    /// - Parameter connection: a broadcaster or a player.
+    /// - Returns: once nginx has answered, whether it knew the connection.
+    func drop(_ connection: NginxConnection) async -> Bool {
+        switch connection {
+        case .publisher(let key, _): await control("drop/publisher?app=live&name=\(key)") > 0
+        case .player(let name, let client): await control("drop/client?app=egress&name=\(name)&clientid=\(client)") > 0
+        }
     }
 
-    private func control(_ order: String) async {
+    /// - Returns: how many connections the order was for, which is what nginx answers.
+    private func control(_ order: String) async -> Int {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in
-                UnixSocket(controlSocket)?.ask("/control/\(order)")
-                continuation.resume()
+                let body = UnixSocket(controlSocket)?.ask("/control/\(order)") ?? []
+                continuation.resume(returning: Int(String(decoding: body, as: UTF8.self)) ?? 0)
             }
         }
     }

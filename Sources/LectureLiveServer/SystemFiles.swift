@@ -71,13 +71,24 @@ final class UnixSocket {
     /// Sends a request of HTTP/1.0, and reads the answer to its end, at most two seconds at a time.
     ///
     /// - Parameter target: path and query.
-    func ask(_ target: String) {
+    /// - Returns: the body of a short answer; nil without a whole head.
+    func ask(_ target: String) -> [UInt8]? {
         let request = Array("GET \(target) HTTP/1.0\r\n\r\n".utf8)
         let sent = unsafe request.withUnsafeBytes {
             unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
-        guard sent == request.count else { return }
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while unsafe buffer.withUnsafeMutableBytes({ unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }) > 0 {}
+        guard sent == request.count else { return nil }
+        var (answer, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
+        while case let count = unsafe buffer.withUnsafeMutableBytes({
+            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        }), count > 0 {
+            if answer.count < 1 << 16 { answer += buffer.prefix(count) }
+        }
+        let end = Array("\r\n\r\n".utf8)
+        guard answer.count >= end.count else { return nil }
+        for index in 0...(answer.count - end.count) where answer[index..<index + end.count].elementsEqual(end) {
+            return Array(answer[(index + end.count)...])
+        }
+        return nil
     }
 }

@@ -104,11 +104,36 @@ struct RelayTests {
             #expect(try await live.stage.application.call("DELETE", "/v2/apps/me/members/viewer").status == 204)
         }
         _ = await first.ending()
+        while await live.stage.server.droppingCount() != 0 {}
         #expect(await (try LiveFeed.play(address, seconds: 1)).ending().status != 0)
         #expect(await (try LiveFeed.play(otherAddress, seconds: 1)).ending().status == 0)
         await players(1, live)
         await LiveFeed.end(live.feed)
         #expect(await second.ending().status == 0)
+        await live.stage.server.stop()
+    }
+
+    @Test func `a player that nginx has yet to begin is dropped when it has`() async throws {
+        let live = try await live()
+        // As nginx asks for a connection that it does not know by its stream before it has read the answer.
+        let address = try await live.address().split(separator: "?")
+        let name = try #require(address[0].split(separator: "/").last)
+        let configuration = live.stage.directory.file("state/run/nginx.conf")
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        let hooks = try #require(text.split(separator: "/hooks/").dropFirst().first?.split(separator: "/").first)
+        let nginx = LiveClient(port: Int(live.stage.server.port))
+        func hook(_ word: String, _ form: String) async throws -> Int {
+            try await nginx.call("POST", "/hooks/\(hooks)/\(word)", form).status
+        }
+        #expect(try await hook("play", "clientid=999999&name=\(name)&\(address[1])") == 200)
+        await players(1, live)
+        let bans = "/v2/members/me/channels/1/bans"
+        #expect(try await live.host.client.call("POST", bans, #"{"appUserId":"viewer"}"#).status == 204)
+        await players(0, live)
+        #expect(await live.stage.server.droppingCount() == 1)
+        #expect(try await hook("play-done", "clientid=999999&name=\(name)") == 200)
+        #expect(await live.stage.server.droppingCount() == 0)
+        await LiveFeed.end(live.feed)
         await live.stage.server.stop()
     }
 
