@@ -57,15 +57,17 @@ final class Delivery {
         return count
     }
 
-    /// Waits until some bytes may be sent at this rate.
+    /// Waits until as many bytes may be sent as this rate gives in five milliseconds. With fewer, a fast client would
+    /// keep a processor busy with packets of a few bytes.
     ///
     /// - Parameter rate: bytes per second.
     /// - Returns: how many may be sent; `nil` when the client is gone.
     private func allowance(_ rate: Int) -> Int? {
+        let least = max(1, rate / 200)
         while true {
             let elapsed = Double(monotonicNanoseconds() - startedAt) / 1e9
             let allowed = Int(elapsed * Double(rate)) - sent
-            if allowed > 0 { return allowed }
+            if allowed >= least { return allowed }
             let milliseconds = max(5, min(1000, 1000 / rate))
             guard case .elapsed = pacing.wait(milliseconds: Int32(milliseconds), socket: socket) else { return nil }
         }
