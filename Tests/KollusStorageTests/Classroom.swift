@@ -116,6 +116,8 @@ final class Witness: NSObject, KollusStorageDelegate, @unchecked Sendable {
             condition.broadcast()
         }
         also?(one, content)
+        // What is waited for may be what that has done.
+        condition.withLock { condition.broadcast() }
     }
 
     /// Waits until a condition is true; at most a minute.

@@ -14,17 +14,17 @@ extension SandboxOrigin {
     /// - Throws: ``ChildProcess/Failure`` when it is not understood.
     package func setBookmarks(_ key: String, user: String, _ bookmarks: String) async throws {
         let order = #"{"media_content_key":"\#(key)","client_user_id":"\#(user)","bookmarks":\#(bookmarks)}"#
-        try await control("/_bookmarks", ["--data-binary", order])
+        try await control("/_bookmarks", order)
     }
 
     /// Answers each request with this error; 0 for none.
     package func setBookmarkError(_ number: Int) async throws {
-        try await control("/_bookmarks", ["--data-binary", #"{"error":\#(number)}"#])
+        try await control("/_bookmarks", #"{"error":\#(number)}"#)
     }
 
     /// How many changes were applied.
     package func bookmarkChanges() async throws -> Int {
         struct Counts: Decodable { let changes: Int }
-        return try JSONDecoder().decode(Counts.self, from: Data(try await control("/_bookmarks", []).utf8)).changes
+        return try JSONDecoder().decode(Counts.self, from: Data(try await control("/_bookmarks").utf8)).changes
     }
 }

@@ -76,7 +76,7 @@ extension SandboxOrigin {
     /// - Returns: the compact form.
     /// - Throws: ``ChildProcess/Failure`` when the order is not understood.
     package func issue(_ order: String) async throws -> String {
-        try await control("/_issue", ["--data-binary", order])
+        try await control("/_issue", order)
     }
 
     /// One item of a request to the DRM callback.
@@ -193,7 +193,7 @@ extension SandboxOrigin {
     package func set(policyJSON text: String, for contents: [String] = ["*"], kind: Int? = nil) async throws {
         let keys = String(decoding: try JSONEncoder().encode(contents), as: UTF8.self)
         let member = kind.map { ",\"kind\":\($0)" } ?? ""
-        try await control("/_drm", ["--data-binary", "{\"content\":\(keys),\"policy\":\(text)\(member)}"])
+        try await control("/_drm", "{\"content\":\(keys),\"policy\":\(text)\(member)}")
     }
 
     /// Sets the behaviour of the DRM callback.
@@ -204,7 +204,7 @@ extension SandboxOrigin {
     /// - Throws: ``ChildProcess/Failure`` when a habit is not understood.
     package func set(habits: String, on path: String = "/drm/callback") async throws {
         let body = try JSONEncoder().encode(["path": path, "habits": habits])
-        try await control("/_drm", ["--data-binary", String(decoding: body, as: UTF8.self)])
+        try await control("/_drm", String(decoding: body, as: UTF8.self))
     }
 
     /// The items of requests to the DRM callback.
@@ -213,7 +213,7 @@ extension SandboxOrigin {
     /// - Returns: in the order of the answers.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func callbackItems(after number: Int = 0) async throws -> [CallbackItem] {
-        try Self.lines(try await control("/_drm/items?after=\(number)", []))
+        try Self.lines(try await control("/_drm/items?after=\(number)"))
     }
 
     /// How often each lecture was requested.
@@ -221,7 +221,7 @@ extension SandboxOrigin {
     /// - Returns: in the order of the keys, then of the kinds.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func callbackCounts() async throws -> [CallbackCount] {
-        try Self.lines(try await control("/_drm/contents", []))
+        try Self.lines(try await control("/_drm/contents"))
     }
 
     /// The requests of each second.
@@ -229,7 +229,7 @@ extension SandboxOrigin {
     /// - Returns: in the order of time, without seconds that had no request.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func callbackRates() async throws -> [CallbackRate] {
-        try Self.lines(try await control("/_drm/rates", []))
+        try Self.lines(try await control("/_drm/rates"))
     }
 
     /// Sums over everything.
@@ -237,7 +237,7 @@ extension SandboxOrigin {
     /// - Returns: since the start or the last reset.
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone.
     package func callbackSums() async throws -> CallbackSums {
-        try Self.decoder().decode(CallbackSums.self, from: Data(try await control("/_drm", []).utf8))
+        try Self.decoder().decode(CallbackSums.self, from: Data(try await control("/_drm").utf8))
     }
 
     private static func lines<Line: Decodable>(_ text: String) throws -> [Line] {

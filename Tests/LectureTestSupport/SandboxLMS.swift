@@ -100,23 +100,23 @@ extension SandboxOrigin {
     /// - Throws: ``ChildProcess/Failure`` when a habit is not understood.
     package func setLMS(habits: String, on path: String = "/lms/json") async throws {
         let body = try JSONEncoder().encode(["path": path, "habits": habits])
-        try await control("/_lms", ["--data-binary", String(decoding: body, as: UTF8.self)])
+        try await control("/_lms", String(decoding: body, as: UTF8.self))
     }
 
     /// Sums over all requests to an LMS.
     package func lmsSummary(_ path: String = "/lms/json") async throws -> LMSSummary {
-        let text = try await control("/_lms/summary?path=\(path)", [])
+        let text = try await control("/_lms/summary?path=\(path)")
         return try Self.lmsDecoder().decode(LMSSummary.self, from: Data(text.utf8))
     }
 
     /// The reports received by an LMS, in order of first arrival.
     package func lmsEvents(_ path: String = "/lms/json") async throws -> [LMSEvent] {
-        try Self.lmsLines(try await control("/_lms?path=\(path)", []))
+        try Self.lmsLines(try await control("/_lms?path=\(path)"))
     }
 
     /// The requests to an LMS, the last 100,000.
     package func lmsVisits(_ path: String = "/lms/json") async throws -> [LMSVisit] {
-        try Self.lmsLines(try await control("/_lms/requests?path=\(path)", []))
+        try Self.lmsLines(try await control("/_lms/requests?path=\(path)"))
     }
 
     private static func lmsLines<Line: Decodable>(_ text: String) throws -> [Line] {

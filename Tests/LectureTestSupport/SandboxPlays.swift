@@ -39,7 +39,7 @@ extension SandboxOrigin {
     /// - Throws: ``ChildProcess/Failure`` when a habit is not understood.
     package func set(playHabits habits: String, on path: String = "/play/callback") async throws {
         let body = try JSONEncoder().encode(["path": path, "habits": habits])
-        try await control("/_play", ["--data-binary", String(decoding: body, as: UTF8.self)])
+        try await control("/_play", String(decoding: body, as: UTF8.self))
     }
 
     /// Sets what the play callback permits.
@@ -50,7 +50,7 @@ extension SandboxOrigin {
     /// - Throws: ``ChildProcess/Failure`` when the text is no object.
     package func set(playPolicy text: String, kind: Int? = nil) async throws {
         let member = kind.map { ",\"kind\":\($0)" } ?? ""
-        try await control("/_play", ["--data-binary", "{\"policy\":\(text)\(member)}"])
+        try await control("/_play", "{\"policy\":\(text)\(member)}")
     }
 
     /// The requests so far.
@@ -60,7 +60,7 @@ extension SandboxOrigin {
     package func plays() async throws -> [PlayRequest] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try await control("/_play", []).split(separator: "\n").map {
+        return try await control("/_play").split(separator: "\n").map {
             try decoder.decode(PlayRequest.self, from: Data($0.utf8))
         }
     }
