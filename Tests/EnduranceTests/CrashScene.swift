@@ -162,7 +162,7 @@ extension CrashScene {
     func finalFiles() async throws -> [(path: String, sha256: String)] {
         let found = try await system(
             "/usr/bin/find", "\(store)/media", outputs, "-type", "f", "!", "-name", "*.part", "-exec",
-            "/usr/bin/sha256sum", "{}", "+")
+            "/usr/bin/openssl", "dgst", "-sha256", "-r", "{}", "+")
         return found.text.split(separator: "\n").map { (String($0.dropFirst(66)), String($0.prefix(64))) }
     }
 

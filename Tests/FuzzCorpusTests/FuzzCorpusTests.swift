@@ -38,7 +38,7 @@ struct FuzzCorpusTests {
         let mutator = FuzzMutator(
             corpus: try Self.corpus(name).map(\.bytes), dictionary: dictionary, longest: target.longest)
         var generator = SeededGenerator(seed: 20_261_120)
-        for number in 0..<10_000 / target.cost {
+        for number in 0..<5_000 / target.cost {
             let input = mutator.next(&generator)
             do {
                 try target.run(input)

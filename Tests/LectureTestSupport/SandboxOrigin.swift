@@ -185,7 +185,7 @@ package final class SandboxOrigin: Sendable {
     /// Ends the sandbox.
     package func stop() async { await process.terminate() }
 
-    /// Requests one of the sandbox's own pages, on a connection of its own: tests do so thousands of times.
+    /// Requests one of the sandbox's own pages.
     ///
     /// - Parameters:
     ///   - path: below `http`.
@@ -194,32 +194,10 @@ package final class SandboxOrigin: Sendable {
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone or does not understand.
     @discardableResult
     func control(_ path: String, _ body: String? = nil) async throws -> String {
-        guard let port = http.split(separator: ":").last.flatMap({ Int($0) }) else {
-            throw ChildProcess.Failure(description: "no port in \(http)")
-        }
-        var head = "\(body == nil ? "GET" : "POST") \(path) HTTP/1.0\r\nHost: 127.0.0.1:\(port)\r\n"
-        if let body { head += "Content-Length: \(body.utf8.count)\r\n" }
-        let request = Array("\(head)\r\n\(body ?? "")".utf8)
-        // The thread that waits is none of Swift's.
-        let answer = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                var bytes = Data()
-                if let peer = Peer.connected(to: port) {
-                    if peer.send(request) {
-                        while case let more = peer.read(1 << 16), !more.isEmpty { bytes += more }
-                    }
-                    peer.close()
-                }
-                continuation.resume(returning: bytes)
-            }
-        }
-        guard let end = answer.range(of: Data("\r\n\r\n".utf8)) else {
-            throw ChildProcess.Failure(description: "no answer from \(http)\(path)")
-        }
-        let first = String(decoding: answer[..<end.lowerBound].prefix { $0 != 0x0D }, as: UTF8.self)
-        let text = String(decoding: answer[end.upperBound...], as: UTF8.self)
-        guard first.split(separator: " ").dropFirst().first?.first == "2" else {
-            throw ChildProcess.Failure(description: "\(first): \(text)")
+        let answer = try await LocalHTTP.send(body == nil ? "GET" : "POST", http + path, body.map { Data($0.utf8) })
+        let text = String(decoding: answer.body, as: UTF8.self)
+        guard 200..<300 ~= answer.status else {
+            throw ChildProcess.Failure(description: "\(path): \(answer.status): \(text)")
         }
         return text
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LectureModel
 import LectureProgramSupport
 import LectureTestSupport
 import Testing
@@ -39,14 +40,23 @@ struct Branch {
         _ = try client.home.write(Array(try await office("device", "show", "--json").output), to: "office.jwk")
     }
 
+    /// The files that have been made, by length: most tests want the same.
+    private static let made = Guarded<[Int: [UInt8]]>([:])
+
+    private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
+        if seed == 1, let known = made.withLock({ $0[count] }) { return known }
+        var random = SeededGenerator(seed: UInt64(count) &* 31 &+ seed)
+        let numbers = (0..<(count + 7) / 8).map { _ in random.next().littleEndian }
+        let bytes = MediaBeginning.replacing(unsafe numbers.withUnsafeBytes { unsafe [UInt8]($0.prefix(count)) })
+        if seed == 1 { made.withLock { $0[count] = bytes } }
+        return bytes
+    }
+
     /// Writes a file of bytes that nothing compresses or repeats. nginx makes its tag of the length and the second of
     /// the change: each seed has its own.
     static func write(_ key: String, _ count: Int, to files: TemporaryDirectory, seed: UInt64 = 1) throws {
-        var random = SeededGenerator(seed: UInt64(count) &* 31 &+ seed)
-        let numbers = (0..<(count + 7) / 8).map { _ in random.next().littleEndian }
-        let bytes = unsafe numbers.withUnsafeBytes { unsafe [UInt8]($0.prefix(count)) }
         let name = "\(key).mp4"
-        _ = try files.write(MediaBeginning.replacing(bytes), to: name)
+        _ = try files.write(bytes(count, seed: seed), to: name)
         let date = Date(timeIntervalSince1970: 1_700_000_000 + 60 * Double(seed))
         try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: files.file(name))
     }
@@ -58,7 +68,8 @@ struct Branch {
 
     /// The digest of such a file, by another program.
     func sum(_ key: String) async throws -> String {
-        String(try await ChildProcess.run("/usr/bin/sha256sum", [files.file("\(key).mp4")]).text.prefix(64))
+        let words = ["dgst", "-sha256", "-r", files.file("\(key).mp4")]
+        return String(try await ChildProcess.run("/usr/bin/openssl", words).text.prefix(64))
     }
 
     /// Writes a course list at a person's home.
@@ -118,7 +129,7 @@ struct Branch {
     func expectComplete(_ keys: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for key in keys {
             let ending = try await ChildProcess.run(
-                "/bin/bash", ["-c", #""$0" cat "$1" | sha256sum"#, BuiltProgram.url.path, key],
+                "/bin/bash", ["-c", #""$0" cat "$1" | openssl dgst -sha256 -r"#, BuiltProgram.url.path, key],
                 environment: client.environment)
             #expect(String(ending.text.prefix(64)) == (try await sum(key)), "\(key)", sourceLocation: sourceLocation)
         }

@@ -42,7 +42,7 @@ struct LicensedBranch {
 
     /// The digest of what a person can play; it takes a play.
     func played(_ key: String, by person: BadDay) async throws -> String {
-        let words = ["-c", #""$0" cat "$1" | sha256sum"#, BuiltProgram.url.path, key]
+        let words = ["-c", #""$0" cat "$1" | openssl dgst -sha256 -r"#, BuiltProgram.url.path, key]
         let ending = try await ChildProcess.run("/bin/bash", words, environment: person.environment)
         return String(ending.text.prefix(64))
     }

@@ -146,7 +146,7 @@ struct PageInBrowserNetTests {
         let removed = try await rig.manager.contents.find(rig.done)
         #expect(removed == nil || removed?.state == .removing)
         try await browser.click("footer form[action='/sign-out'] button")
-        #expect(try await browser.url == "\(url)/sign-in")
+        try await browser.wait(for: "location.pathname == '/sign-in'")
         try await browser.open("\(url)/reports")
         #expect(try await browser.url == "\(url)/sign-in?next=%2Freports")
     }
