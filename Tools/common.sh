@@ -6,6 +6,10 @@ tools=$root/Tools
 # release build, since other ones would compile everything again.
 release=(-c release --static-swift-stdlib)
 
+# Swift Testing takes a backtrace of every error that is thrown, most of which are caught, and shows none of them here. A
+# text made of bytes that are no UTF-8 throws one for each.
+export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
+
 # say TEXT: a heading on standard error, so that standard output has only a script's result.
 say() { printf '\n== %s\n' "$*" >&2; }
 

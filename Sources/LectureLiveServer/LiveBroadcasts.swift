@@ -16,6 +16,13 @@ final class LiveBroadcasts {
         var isFinished = false
     }
 
+    /// A key that is no longer valid.
+    struct Ended {
+        let key: StoredKey
+        /// What arrived under it, if anything: its broadcaster is to be dropped.
+        let feed: Feed?
+    }
+
     let store: LiveStore
     let channels: LiveChannels
     let archives: LiveArchives
@@ -142,28 +149,28 @@ final class LiveBroadcasts {
 
     /// Ends whatever a member broadcasts, and gives it another key.
     ///
-    /// - Returns: the former key, whose broadcaster is to be dropped; nil when there was none.
-    func terminate(_ member: LiveMember) throws -> StoredKey? {
+    /// - Returns: the former key; nil when there was none.
+    func terminate(_ member: LiveMember) throws -> Ended? {
         guard let key = try store.existingKey(of: member.id) else { return nil }
         let now = now
         try take(.terminate, of: member.id) { _ in
             try store.endSession(of: member.id, now: now)
             try store.issueKey(of: member.id, now: now)
         }
-        forget(member.id)
+        let feed = forget(member.id)
         try archives.roomsChanged()
-        return key
+        return Ended(key: key, feed: feed)
     }
 
     /// Deletes a member with all that it has.
     ///
     /// - Returns: as ``terminate(_:)``.
-    func delete(_ member: LiveMember) throws -> StoredKey? {
-        let key = try terminate(member)
+    func delete(_ member: LiveMember) throws -> Ended? {
+        let ended = try terminate(member)
         try channels.dismiss(member)
         try store.delete(member.id)
         try archives.roomsChanged()
-        return key
+        return ended
     }
 
     // MARK: Feeds
@@ -219,10 +226,12 @@ final class LiveBroadcasts {
         forget(member)
     }
 
-    private func forget(_ member: Int64) {
-        guard let feed = feeds.removeValue(forKey: member) else { return }
+    @discardableResult
+    private func forget(_ member: Int64) -> Feed? {
+        guard let feed = feeds.removeValue(forKey: member) else { return nil }
         archives.isOver(feed.name)
         if feed.isPlayable, !feed.isFinished { unfinished.insert(feed.name) }
+        return feed
     }
 
     /// nginx has closed the files of a feed.

@@ -26,7 +26,7 @@ public final class LiveServer: Sendable {
     public let ingestURL: String
     let service: LiveService
     private let http: HTTPServer
-    private let nginx: NginxServer?
+    let nginx: NginxServer?
     private let lock: StateLock
 
     /// The process of nginx; nil while there is none.

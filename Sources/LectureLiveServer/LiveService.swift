@@ -197,8 +197,7 @@ actor LiveService: HTTPHandler {
             }
             guard !members.isEmpty else { throw LiveRefusal.noMember }
             for member in members {
-                let feed = broadcasts.feeds[member.id]
-                if let key = try broadcasts.delete(member) { await drop(feed, key) }
+                if let ended = try broadcasts.delete(member) { await drop(ended) }
             }
             await dropUnwantedPlayers()
             return HTTPAnswer(204)
@@ -206,9 +205,8 @@ actor LiveService: HTTPHandler {
         if path.count == 4, path[0] == "members", Array(path[2...]) == ["stream-key", "force-terminate"] {
             guard method == "POST" else { throw LiveRefusal.method }
             guard let member = try store.member(userID: path[1]) else { throw LiveRefusal.noMember }
-            let feed = broadcasts.feeds[member.id]
-            guard let key = try broadcasts.terminate(member) else { throw LiveRefusal.noKey }
-            await drop(feed, key)
+            guard let ended = try broadcasts.terminate(member) else { throw LiveRefusal.noKey }
+            await drop(ended)
             return HTTPAnswer(204)
         }
         if path.count == 3, path[0] == "video-rooms", path[2] == "archive" {
@@ -318,14 +316,10 @@ actor LiveService: HTTPHandler {
         await orderDrops()
     }
 
-    /// Drops the broadcaster of a key that is no longer valid.
-    ///
-    /// - Parameters:
-    ///   - feed: what it broadcast; nil when it did not.
-    ///   - key: the key.
-    private func drop(_ feed: LiveBroadcasts.Feed?, _ key: StoredKey) async {
-        guard let feed else { return }
-        drops.add(.publisher(key: key.key, client: feed.client))
+    /// Drops the broadcaster of a key that is no longer valid, if there is one.
+    private func drop(_ ended: LiveBroadcasts.Ended) async {
+        guard let feed = ended.feed else { return }
+        drops.add(.publisher(key: ended.key.key, client: feed.client))
         await orderDrops()
     }
 

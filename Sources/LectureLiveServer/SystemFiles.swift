@@ -84,11 +84,6 @@ final class UnixSocket {
         }), count > 0 {
             if answer.count < 1 << 16 { answer += buffer.prefix(count) }
         }
-        let end = Array("\r\n\r\n".utf8)
-        guard answer.count >= end.count else { return nil }
-        for index in 0...(answer.count - end.count) where answer[index..<index + end.count].elementsEqual(end) {
-            return Array(answer[(index + end.count)...])
-        }
-        return nil
+        return answer.firstRange(of: Array("\r\n\r\n".utf8)).map { Array(answer[$0.upperBound...]) }
     }
 }

@@ -158,7 +158,7 @@ extension CrashScene {
         }
     }
 
-    /// Every file under a final name, with its digest computed by an independent program.
+    /// Every file under a final name, with its digest by openssl. It is compared with the server's, which is by GnuTLS.
     func finalFiles() async throws -> [(path: String, sha256: String)] {
         let found = try await system(
             "/usr/bin/find", "\(store)/media", outputs, "-type", "f", "!", "-name", "*.part", "-exec",

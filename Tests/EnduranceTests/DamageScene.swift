@@ -117,7 +117,7 @@ struct DamageScene {
         return (ranges, sent)
     }
 
-    /// Every lecture must match the server's, by an independently computed digest.
+    /// Every lecture must match the server's, by a digest that is not the program's own.
     func expectRight(_ lectures: [Lecture], _ about: String = "") async throws {
         for lecture in lectures {
             let words = ["dgst", "-sha256", "-r", lecture.file]

@@ -40,7 +40,7 @@ struct KilledApplicationTests {
         }
         let whole = try await application("whole").counted()
         // The store is made in the first calls; from there to the end each part of a download is killed.
-        let kills = ProcessInfo.processInfo.environment["LECTUREKIT_SOAK"] == nil ? 5 : 24
+        let kills = RunSize.count(5, soak: 24)
         var midway = 0
         // On a busy machine the calls of the transfer are a smaller part: then more moments are tried.
         for kill in 0..<(kills * 4) where kill < kills || midway == 0 {

@@ -143,7 +143,7 @@ import Testing
         // More files than a bundle has; at length as many as the format allows.
         var limits = BundleLimits()
         #expect(limits.entries == 250_000)
-        if ProcessInfo.processInfo.environment["LECTUREKIT_SOAK"] == nil { limits.entries = 5000 }
+        if !RunSize.isSoak { limits.entries = 5000 }
         let many = (0..<limits.entries + 100).map { number in
             LooseFile(name: BundleName.part(lecture: number / 100 + 1, file: number % 100, part: 0).text, bytes: [])
         }

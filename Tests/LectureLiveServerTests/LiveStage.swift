@@ -28,7 +28,7 @@ struct LiveClient: Sendable {
     let port: Int
     var authorization: String?
 
-    /// Sends a request, and reads the answer to its end. The thread that waits is none of Swift's.
+    /// Sends a request, and reads the answer to its end.
     func call(
         _ method: String, _ path: String, _ body: String? = nil, fields: [String] = []
     ) async throws -> LiveAnswer {
@@ -40,25 +40,8 @@ struct LiveClient: Sendable {
 
     /// Sends bytes as they are.
     func exchange(_ text: String) async throws -> LiveAnswer {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                guard let peer = Peer.connected(to: port) else {
-                    return continuation.resume(throwing: StageFailure(description: "no server at \(port)"))
-                }
-                peer.send(text)
-                var bytes: [UInt8] = []
-                while case let more = peer.read(1 << 16), !more.isEmpty { bytes += more }
-                peer.close()
-                guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else {
-                    let what = "no answer but \(bytes.count) bytes to \(text.prefix(100))"
-                    return continuation.resume(throwing: StageFailure(description: what))
-                }
-                let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-                let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-                continuation.resume(
-                    returning: LiveAnswer(status: status, head: head, body: Array(bytes[end.upperBound...])))
-            }
-        }
+        let answer = try await LocalHTTP.exchange(text, port: port)
+        return LiveAnswer(status: answer.status, head: answer.head, body: answer.body)
     }
 
     /// As another who asks.

@@ -137,6 +137,18 @@ struct RelayTests {
         await live.stage.server.stop()
     }
 
+    @Test func `nginx says whether it knew the connection that it is to drop`() async throws {
+        let live = try await live()
+        let nginx = try #require(live.stage.server.nginx)
+        let key = String(try #require(try await LiveFeed.url(of: live.host).split(separator: "/").last))
+        let name = String(try #require(try await live.address().split(separator: "?")[0].split(separator: "/").last))
+        #expect(await !nginx.drop(.player(name: name, client: "999999")))
+        #expect(await !nginx.drop(.publisher(key: "another", client: "1")))
+        #expect(await nginx.drop(.publisher(key: key, client: "1")))
+        _ = await live.feed.ending()
+        await live.stage.server.stop()
+    }
+
     @Test func `addresses name the host of the public URL`() throws {
         var options = LiveOptions(stateDirectory: "x", credentials: try #require(LiveCredentials("a:0123456789abcdef")))
         let hosts =

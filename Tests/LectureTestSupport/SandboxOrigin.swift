@@ -194,7 +194,14 @@ package final class SandboxOrigin: Sendable {
     /// - Throws: ``ChildProcess/Failure`` when the sandbox is gone or does not understand.
     @discardableResult
     func control(_ path: String, _ body: String? = nil) async throws -> String {
-        let answer = try await LocalHTTP.send(body == nil ? "GET" : "POST", http + path, body.map { Data($0.utf8) })
+        guard let port = http.split(separator: ":").last.flatMap({ Int($0) }) else {
+            throw ChildProcess.Failure(description: "no port in \(http)")
+        }
+        // With HTTP/1.0 no answer comes in chunks.
+        var lines = ["\(body == nil ? "GET" : "POST") \(path) HTTP/1.0", "Host: 127.0.0.1:\(port)"]
+        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        let answer = try await LocalHTTP.exchange(
+            lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""), port: port)
         let text = String(decoding: answer.body, as: UTF8.self)
         guard 200..<300 ~= answer.status else {
             throw ChildProcess.Failure(description: "\(path): \(answer.status): \(text)")
