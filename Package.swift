@@ -90,12 +90,14 @@ let package = Package(
             ].map { .linkedLibrary($0) }),
         // GNU calls that the Glibc module hides; C because they need _GNU_SOURCE.
         .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
+        // Copies past the processor's caches; C because Swift has no such stores.
+        .target(name: "CMemory"),
         // Media bytes for the sandbox; C because they must be fast in a debug build too.
         .target(name: "CSandbox", path: "Tools/CSandbox"),
 
         // Text formats, then vocabulary and ports.
         .target(name: "LectureFormats"),
-        .target(name: "LectureModel", dependencies: ["LectureFormats"]),
+        .target(name: "LectureModel", dependencies: ["LectureFormats", "CMemory"]),
 
         // Engines: rules without input or output, and the loop that runs them.
         .target(name: "LectureEngine", dependencies: ["LectureFormats", "LectureModel"]),
@@ -544,7 +546,7 @@ if Context.environment["LECTUREKIT_FUZZ"] != nil {
 
 // One loop, so that no target can be forgotten.
 for target in package.targets
-where target.type != .system && !["CLectureMedia", "CSystem", "CSandbox"].contains(target.name) {
+where target.type != .system && !["CLectureMedia", "CMemory", "CSystem", "CSandbox"].contains(target.name) {
     // Applications: warnings are errors, otherwise the settings of a new Xcode project.
     if target.name.hasPrefix("KollusClient") || target.name.hasPrefix("FlipFlopClient") || target.name == "kollus-guide"
     {

@@ -341,16 +341,25 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             }
             body.kept = .clear(output, reader)
             for chunk in finished { record(chunk, in: &body) }
-            for chunk in finished { try body.prefix?.didWrite(chunk.range, in: block, reader) }
+            for chunk in finished {
+                body.prefix?.take(chunk.range, in: block)
+                try body.prefix?.didWrite(chunk.range, reader)
+            }
         case .sealed(let part):
-            try unsafe block.withBytes { (bytes) throws(LectureError) in
+            try unsafe block.withSpare(SealedFormat.tagBytes) { (memory) throws(LectureError) in
                 let finished = try unsafe body.assembler.take(
-                    bytes, at: block.offset, from: transfer, endsObject: endsObject)
+                    UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes)), at: block.offset,
+                    from: transfer, endsObject: endsObject)
                 isAbandoned = try unsafe !part.take(
-                    bytes, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
-                ) { (chunk, text, offset) throws(LectureError) in
-                    record(chunk, in: &body)
-                    try unsafe body.prefix?.didWrite(chunk.range, in: text, at: offset, part.reader)
+                    memory, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
+                ) { (chunk, stage) throws(LectureError) in
+                    switch unsafe stage {
+                    case .inMemory(let text, let offset):
+                        unsafe body.prefix?.take(chunk.range, in: text, at: offset)
+                    case .written:
+                        record(chunk, in: &body)
+                        try body.prefix?.didWrite(chunk.range, part.reader)
+                    }
                 }
             }
         }

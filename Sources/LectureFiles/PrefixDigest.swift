@@ -39,48 +39,49 @@ struct PrefixDigest {
         isWaitingForTheEnd = true
     }
 
-    /// Must be called when the bytes of a whole chunk are written.
+    /// May be called with the bytes of a whole chunk while they are in memory, also before they are written: the chunk
+    /// is not read from the file then, if it is the next one.
     ///
     /// - Parameters:
     ///   - range: the chunk's place in the file, in bytes.
-    ///   - bytes: the block that was just written.
-    ///   - offset: the block's place in the file, in bytes.
-    ///   - file: where everything else is read from.
-    /// - Throws: ``LectureError``.
-    mutating func didWrite(
-        _ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64, _ file: any ByteSource
-    ) throws(LectureError) {
-        try didWrite(range, from: offset, file) { unsafe $0.take(range, in: bytes, at: offset) }
+    ///   - bytes: with the chunk's last byte.
+    ///   - offset: their place in the file, in bytes.
+    mutating func take(_ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64) {
+        guard isNext(range, offset) else { return }
+        unsafe update(range, in: bytes, at: offset)
+        hashed = range.upperBound
+    }
+
+    /// May be called with the block of a whole chunk while it is in memory.
+    ///
+    /// - Parameters:
+    ///   - range: the chunk's place in the file, in bytes.
+    ///   - block: with the chunk's last byte.
+    mutating func take(_ range: Range<UInt64>, in block: Block) {
+        guard isNext(range, block.offset) else { return }
+        unsafe block.withStrips { bytes, offset in unsafe update(range, in: bytes, at: offset) }
+        hashed = range.upperBound
     }
 
     /// Must be called when the bytes of a whole chunk are written.
     ///
     /// - Parameters:
     ///   - range: the chunk's place in the file, in bytes.
-    ///   - block: was just written; the chunk's last byte is in it.
-    ///   - file: where everything else is read from.
+    ///   - file: where everything that was not taken is read from.
     /// - Throws: ``LectureError``.
-    mutating func didWrite(_ range: Range<UInt64>, in block: Block, _ file: any ByteSource) throws(LectureError) {
-        try didWrite(range, from: block.offset, file) { digest in
-            unsafe block.withStrips { bytes, offset in unsafe digest.take(range, in: bytes, at: offset) }
-        }
-    }
-
-    private mutating func didWrite(
-        _ range: Range<UInt64>, from start: UInt64, _ file: any ByteSource, take: (Self) -> Void
-    ) throws(LectureError) {
+    mutating func didWrite(_ range: Range<UInt64>, _ file: any ByteSource) throws(LectureError) {
         if isWaitingForTheEnd { return }
-        if range.lowerBound == hashed, range.lowerBound >= start {
-            take(self)
-            hashed = range.upperBound
-        } else {
-            ahead[range.lowerBound] = range.upperBound
-        }
+        if range.upperBound > hashed { ahead[range.lowerBound] = range.upperBound }
         if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
     }
 
+    /// Whether a chunk whose bytes are in memory from an offset on is the next one.
+    private func isNext(_ range: Range<UInt64>, _ offset: UInt64) -> Bool {
+        !isWaitingForTheEnd && range.lowerBound == hashed && range.lowerBound >= offset
+    }
+
     /// Takes what these bytes have of a chunk.
-    private func take(_ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64) {
+    private func update(_ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64) {
         let part = range.clamped(to: offset..<(offset + UInt64(bytes.count)))
         let piece = unsafe bytes[Int(part.lowerBound - offset)..<Int(part.upperBound - offset)]
         unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))

@@ -4,6 +4,9 @@ import LectureModel
 /// A sealed part file: gathers the plaintext of each transfer in whole segments, seals each once and writes it at its
 /// offset. Used by one thread at a time. The rules are in docs/sealed-file.md.
 ///
+/// A segment that arrives in one piece is sealed where it is. A second buffer costs a third of the cipher's time again:
+/// a direct write takes a buffer out of the processor's caches, and sealing into it brings it back.
+///
 /// The nonce invariant: under one header a segment is sealed once. `sealed` records which ones were; after reopening
 /// that is known only if the file was closed cleanly. Where a segment arrives again with other bytes, or the file was
 /// not closed cleanly, the chunks worth keeping are opened and sealed again under a new header into another file, which
@@ -16,6 +19,17 @@ import LectureModel
         var text: [UInt8] = []
         var isFull: Bool { text.count == range.count }
     }
+
+    /// Where the bytes of a chunk are that a transfer has completed.
+    @unsafe enum Stage {
+        /// In memory, and no longer after this: the text of the chunk's last segment, and its place in the resource.
+        case inMemory(UnsafeRawBufferPointer, UInt64)
+        /// In the file.
+        case written
+    }
+
+    /// Called for every chunk that is completed, in both stages.
+    typealias Progress = (ChunkAssembler.Finished, Stage) throws(LectureError) -> Void
 
     /// The open file; another one after a renewal.
     var file: Descriptor { output.file }
@@ -38,7 +52,8 @@ import LectureModel
     private var streams: [TransferID: Stream] = [:]
     /// Chunks whose bytes have all been received, by their ends, and whose last segment is not written yet.
     private var ending: [Int: ChunkAssembler.Finished] = [:]
-    private let box: UnsafeMutableRawBufferPointer
+    /// Takes a segment whose text has no space for a tag. Allocated when it is first needed.
+    private var box: UnsafeMutableRawBufferPointer?
 
     /// Creates the file, or opens it and renews its header where the nonce invariant requires it.
     ///
@@ -101,10 +116,17 @@ import LectureModel
         reader = SealedReader(
             ReadableFile(file, plan.path, direct: output.direct), opener: try seal.cipher.opener(header: header),
             layout: layout, last: last, damage: .readsAsZeros)
-        unsafe box = .allocate(byteCount: SealedFormat.segmentBytes, alignment: 4096)
     }
 
-    deinit { unsafe box.deallocate() }
+    deinit { unsafe box?.deallocate() }
+
+    /// The box, as long as a segment of this text.
+    private func box(_ text: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        let whole =
+            unsafe box ?? .allocate(byteCount: SealedFormat.segmentBytes, alignment: MediaWriter.page)
+        unsafe box = whole
+        return unsafe UnsafeMutableRawBufferPointer(rebasing: whole[..<(text.count + SealedFormat.tagBytes)])
+    }
 
     private static func segments(of chunk: Int, _ plan: PartFilePlan, _ layout: SealedLayout) -> Range<Int> {
         let range = plan.grid.range(of: chunk, total: plan.total)
@@ -142,19 +164,20 @@ import LectureModel
     /// Takes the next bytes of a transfer, after the assembler has found them in order.
     ///
     /// - Parameters:
-    ///   - bytes: from memory that stays until this returns.
+    ///   - memory: the bytes, and after them ``SealedFormat/tagBytes`` more; stays until this returns. What it contains
+    ///     then is undefined.
     ///   - offset: their place in the resource.
     ///   - transfer: where they came from.
     ///   - endsObject: whether the object ends after them.
     ///   - finished: the chunks completed by them.
-    ///   - written: called for every chunk when its last segment is written, with that segment and its offset.
+    ///   - progress: called for each of these, and for those that were completed before and held back.
     /// - Returns: false when the file is about to be closed and nothing more needs to be written.
     /// - Throws: ``LectureError``.
     func take(
-        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
-        finished: [ChunkAssembler.Finished],
-        written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
+        _ memory: UnsafeMutableRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
+        finished: [ChunkAssembler.Finished], progress: Progress
     ) throws(LectureError) -> Bool {
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes))
         for chunk in finished { ending[Int(chunk.range.upperBound)] = chunk }
         var position = Int(offset)
         let end = position + bytes.count
@@ -162,7 +185,7 @@ import LectureModel
             var stream = streams.removeValue(forKey: transfer)
             if let full = stream, full.isFull {
                 // Held back while the length was unknown; more bytes show that it is not the last one.
-                guard try unsafe put(full, isLast: false, written) else { return false }
+                guard try unsafe put(full, isLast: false, progress) else { return false }
                 stream = nil
             }
             var started = stream ?? begin(at: position)
@@ -176,20 +199,21 @@ import LectureModel
             if isEndKnown, started.text.isEmpty, piece.count == started.range.count {
                 // The usual case: a block is a segment.
                 let isLast = stop == layout.plaintextLength
-                guard try unsafe put(started.segment, started.range, piece, isLast: isLast, written) else {
+                let space = unsafe piece.count == bytes.count ? memory : nil
+                guard try unsafe put(started.segment, started.range, piece, in: space, isLast: isLast, progress) else {
                     return false
                 }
                 continue
             }
             unsafe started.text.append(contentsOf: piece)
             if isEndKnown, started.isFull {
-                guard try unsafe put(started, isLast: stop == layout.plaintextLength, written) else { return false }
+                guard try unsafe put(started, isLast: stop == layout.plaintextLength, progress) else { return false }
             } else {
                 streams[transfer] = started
             }
         }
         guard endsObject, let stream = streams.removeValue(forKey: transfer) else { return true }
-        return try unsafe put(stream, isLast: true, written)
+        return try unsafe put(stream, isLast: true, progress)
     }
 
     private func begin(at position: Int) -> Stream {
@@ -211,18 +235,15 @@ import LectureModel
     /// - Throws: ``LectureError``.
     func sealNothing() throws(LectureError) {
         guard !sealed.contains(0) else { return }
-        _ = try unsafe put(0, 0..<0, UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) { _, _, _ in }
+        _ = try unsafe put(0, 0..<0, UnsafeRawBufferPointer(start: nil, count: 0), in: nil, isLast: true) { _, _ in }
     }
 
-    private func put(
-        _ stream: Stream, isLast: Bool,
-        _ written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
-    ) throws(LectureError) -> Bool {
+    private func put(_ stream: Stream, isLast: Bool, _ progress: Progress) throws(LectureError) -> Bool {
         let range = stream.range.lowerBound..<(stream.range.lowerBound + stream.text.count)
         var result = Result<Bool, LectureError>.success(false)
         unsafe stream.text.withUnsafeBytes { text in
             do throws(LectureError) {
-                result = .success(try unsafe put(stream.segment, range, text, isLast: isLast, written))
+                result = .success(try unsafe put(stream.segment, range, text, in: nil, isLast: isLast, progress))
             } catch {
                 result = .failure(error)
             }
@@ -231,9 +252,19 @@ import LectureModel
     }
 
     /// Seals a segment and writes it, under a new header where necessary.
+    ///
+    /// - Parameters:
+    ///   - segment: its index.
+    ///   - range: its place in the resource.
+    ///   - text: its text.
+    ///   - space: the text and space for a tag, if it may be sealed there.
+    ///   - isLast: whether the file ends with it.
+    ///   - progress: called for the chunk that ends with it.
+    /// - Returns: false when the file is about to be closed.
+    /// - Throws: ``LectureError``.
     private func put(
-        _ segment: Int, _ range: Range<Int>, _ text: UnsafeRawBufferPointer, isLast: Bool,
-        _ written: (ChunkAssembler.Finished, UnsafeRawBufferPointer, UInt64) throws(LectureError) -> Void
+        _ segment: Int, _ range: Range<Int>, _ text: UnsafeRawBufferPointer, in space: UnsafeMutableRawBufferPointer?,
+        isLast: Bool, _ progress: Progress
     ) throws(LectureError) -> Bool {
         if isLast, !isEndKnown, let known = SealedLayout(plaintextLength: range.upperBound) {
             layout = known
@@ -244,10 +275,12 @@ import LectureModel
             let kept = sealed.filter { $0 != segment && !(contradicts && ($0 > segment || $0 == last)) }
             guard try renew(keeping: kept) else { return false }
         }
-        if !sealed.contains(segment) { try unsafe write(segment, text, isLast: isLast) }
-        guard let chunk = ending.removeValue(forKey: range.upperBound) else { return true }
+        let chunk = ending.removeValue(forKey: range.upperBound)
+        if let chunk { try unsafe progress(chunk, .inMemory(text, UInt64(range.lowerBound))) }
+        if !sealed.contains(segment) { try unsafe write(segment, text, in: space, isLast: isLast) }
+        guard let chunk else { return true }
         whole.insert(chunk.chunk.index)
-        try unsafe written(chunk, text, UInt64(range.lowerBound))
+        try unsafe progress(chunk, .written)
         return true
     }
 
@@ -273,8 +306,10 @@ import LectureModel
         }
     }
 
-    private func write(_ segment: Int, _ text: UnsafeRawBufferPointer, isLast: Bool) throws(LectureError) {
-        let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
+    private func write(
+        _ segment: Int, _ text: UnsafeRawBufferPointer, in space: UnsafeMutableRawBufferPointer?, isLast: Bool
+    ) throws(LectureError) {
+        let buffer = unsafe space ?? box(text)
         // Before anything is sealed: whatever fails after this, the nonce is used up.
         sealed.insert(segment)
         if isLast { last = segment }
@@ -362,7 +397,7 @@ import LectureModel
     private func carry(
         _ segment: Int, _ text: UnsafeRawBufferPointer, into fresh: Descriptor, _ under: any SegmentSealing
     ) throws(LectureError) {
-        let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: box[..<(text.count + SealedFormat.tagBytes)])
+        let buffer = unsafe box(text)
         try unsafe under.seal(segment: segment, isLast: segment == last, text, into: buffer)
         do throws(SystemError) {
             let start = UInt64(layout.ciphertextRange(ofSegment: segment).lowerBound)

@@ -7,8 +7,11 @@ enum BuiltModules {
     static func searchPaths() throws -> [String] {
         let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
         let root = Places.repository()
-        // The module maps of the built modules: those of the C libraries, and the generated one.
-        return ["-I", "\(products)/Modules", "-Xcc", "-fmodule-map-file=\(products)/CSystem.build/module.modulemap"]
+        // The module maps of the built modules: the generated ones, and those of the C libraries.
+        return ["-I", "\(products)/Modules"]
+            + ["CMemory", "CSystem"].flatMap { name in
+                ["-Xcc", "-fmodule-map-file=\(products)/\(name).build/module.modulemap"]
+            }
             + ["CSQLite", "CCurl", "COpenSSL", "CArchive", "CXML2", "CMpv", "CMicroHTTPDTypes"].flatMap { name in
                 ["-Xcc", "-fmodule-map-file=\(root)/Sources/\(name)/module.modulemap"]
             }

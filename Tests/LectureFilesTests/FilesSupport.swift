@@ -151,8 +151,10 @@ final class TestPart {
 
     /// Hands one block over.
     @discardableResult
-    func send(_ bytes: [UInt8], at offset: Int, _ transfer: TransferID, ends: Bool = false) -> Bool {
-        file.submit(filled(bytes, at: offset), from: transfer, endsObject: ends)
+    func send(
+        _ bytes: [UInt8], at offset: Int, _ transfer: TransferID, ends: Bool = false, spare: Int = SealedFormat.tagBytes
+    ) -> Bool {
+        file.submit(filled(bytes, at: offset, spare: spare), from: transfer, endsObject: ends)
     }
 
     func newTransfer() -> TransferID {
@@ -162,8 +164,8 @@ final class TestPart {
 }
 
 /// A block with these bytes.
-func filled(_ bytes: [UInt8], at offset: Int) -> Block {
-    let block = Block(offset: UInt64(offset), capacity: max(1, bytes.count))
+func filled(_ bytes: [UInt8], at offset: Int, spare: Int = 0) -> Block {
+    let block = Block(offset: UInt64(offset), capacity: max(1, bytes.count), spare: spare)
     let taken = unsafe bytes.withUnsafeBytes { unsafe block.append($0) }
     #expect(taken == bytes.count)
     return block

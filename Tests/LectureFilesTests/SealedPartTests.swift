@@ -23,8 +23,11 @@ import Testing
         #expect(try store.root.names("media/a7") == ["lecture"])
     }
 
-    @Test(arguments: [1, 2], [1 << 16, 300_001, 1 << 20])
-    func `Ranges in any order from several connections become a sealed file`(segments: Int, block: Int) async throws {
+    /// Blocks of less than a segment, and of one, with space for its tag and without.
+    @Test(arguments: [1, 2], [(1 << 16, 16), (300_001, 16), (SealedStore.other, 16), (SealedStore.other, 15)])
+    func `Ranges in any order from several connections become a sealed file`(
+        segments: Int, block: (length: Int, spare: Int)
+    ) async throws {
         let bytes = SealedStore.media(SealedStore.length(7, 12_345))
         let plan = lecture.plan(bytes.count, segments: segments)
         let root = store.root.path
@@ -39,8 +42,8 @@ import Testing
         while !streams.isEmpty {
             for index in streams.indices.prefix(3) {
                 let (id, rest) = streams[index]
-                let stop = min(rest.upperBound, rest.lowerBound + block)
-                part.send(Array(bytes[rest.lowerBound..<stop]), at: rest.lowerBound, id)
+                let stop = min(rest.upperBound, rest.lowerBound + block.length)
+                part.send(Array(bytes[rest.lowerBound..<stop]), at: rest.lowerBound, id, spare: block.spare)
                 streams[index].rest = stop..<rest.upperBound
             }
             streams.removeAll { $0.rest.isEmpty }
@@ -51,6 +54,10 @@ import Testing
         #expect(try lecture.damaged(bytes, proofs, segments: segments).isEmpty)
         #expect(leaked.withLock { $0 } == [])
         #expect(lecture.ledger.count == 8, "each segment once")
+        if block.length == SealedStore.other, segments == 1 {
+            // A copy has space, too; what it saves is another one.
+            #expect(lecture.ledger.inPlace == 8)
+        }
         lecture.expectInvariants()
     }
 

@@ -14,6 +14,7 @@ final class NonceLedger: Sendable {
     private struct State {
         var sealed: [Nonce: [UInt8]] = [:]
         var broken: [String] = []
+        var inPlace = 0
         var onSeal: @Sendable () -> Void = {}
     }
 
@@ -28,13 +29,17 @@ final class NonceLedger: Sendable {
     /// How many segments were sealed.
     var count: Int { state.withLock { $0.sealed.count } }
 
+    /// How many of them where their text was.
+    var inPlace: Int { state.withLock { $0.inPlace } }
+
     /// Called before each sealing, on the adapter's thread.
     func onSeal(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onSeal = body } }
 
-    func record(_ header: [UInt8], _ segment: Int, isLast: Bool, _ text: [UInt8]) {
+    func record(_ header: [UInt8], _ segment: Int, isLast: Bool, isInPlace: Bool, _ text: [UInt8]) {
         state.withLock { $0.onSeal }()
         guard let digest = try? digests.sha256(of: text) else { return }
         state.withLock { state in
+            if isInPlace { state.inPlace += 1 }
             let nonce = Nonce(header: header, segment: segment)
             let before = state.sealed.updateValue(digest + [isLast ? 1 : 0], forKey: nonce)
             if let before, before != digest + [isLast ? 1 : 0] { state.broken.append("segment \(segment)") }
@@ -75,8 +80,10 @@ private struct RecordingSealer: SegmentSealing {
     func seal(
         segment: Int, isLast: Bool, _ plaintext: UnsafeRawBufferPointer, into ciphertext: UnsafeMutableRawBufferPointer
     ) throws(LectureError) {
+        let text = unsafe Array(plaintext)
         try unsafe sealer.seal(segment: segment, isLast: isLast, plaintext, into: ciphertext)
-        unsafe ledger.record(header, segment, isLast: isLast, Array(plaintext))
+        let isInPlace = unsafe plaintext.baseAddress == UnsafeRawPointer(ciphertext.baseAddress)
+        ledger.record(header, segment, isLast: isLast, isInPlace: isInPlace, text)
     }
 }
 

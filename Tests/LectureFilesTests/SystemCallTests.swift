@@ -170,12 +170,15 @@ import Testing
         reader = ReadableFile(try directory.open("file", O_RDONLY), "file")
     }
 
-    private func wrote(_ prefix: inout PrefixDigest, _ chunk: Int) throws {
+    private func wrote(_ prefix: inout PrefixDigest, _ chunk: Int, isInMemory: Bool = true) throws {
         let start = UInt64(chunk * 100)
         try prefix.willWrite(at: start)
-        try unsafe Array(bytes[chunk * 100..<(chunk + 1) * 100]).withUnsafeBytes { block in
-            try unsafe prefix.didWrite(start..<start + 100, in: block, at: start, reader)
+        if isInMemory {
+            unsafe Array(bytes[chunk * 100..<(chunk + 1) * 100]).withUnsafeBytes { block in
+                unsafe prefix.take(start..<start + 100, in: block, at: start)
+            }
         }
+        try prefix.didWrite(start..<start + 100, reader)
     }
 
     @Test func `In order it keeps up`() throws {
@@ -189,6 +192,24 @@ import Testing
             return true
         }
         #expect(asked == (try SHA256Reference.digest(bytes)))
+    }
+
+    @Test func `What was not in memory is read, in order as well`() throws {
+        var prefix = try PrefixDigest(store.digests)
+        for chunk in 0..<8 {
+            try wrote(&prefix, chunk, isInMemory: chunk.isMultiple(of: 3))
+            #expect(prefix.hashed == UInt64(chunk + 1) * 100)
+        }
+        #expect(try prefix.finish(total: 800, reader) { true } == (try SHA256Reference.digest(bytes)))
+    }
+
+    @Test func `A chunk that began before the bytes in memory is read`() throws {
+        var prefix = try PrefixDigest(store.digests)
+        unsafe Array(bytes[50..<100]).withUnsafeBytes { unsafe prefix.take(0..<100, in: $0, at: 50) }
+        #expect(prefix.hashed == 0)
+        try prefix.didWrite(0..<100, reader)
+        #expect(prefix.hashed == 100)
+        #expect(try prefix.finish(total: 800, reader) { true } == (try SHA256Reference.digest(bytes)))
     }
 
     @Test func `Behind a gap it catches up by one chunk for each chunk that is written`() throws {

@@ -55,6 +55,43 @@ struct BlockTests {
         }
     }
 
+    /// Large blocks are filled a line of the cache at a time: lengths around whole lines, which then begin anywhere in
+    /// a line, from sources that do so, too.
+    @Test(arguments: [1 << 18, 1 << 20])
+    func `pieces of any length and at any place become what they were, and change nothing beside them`(capacity: Int) {
+        let source = (0..<1024).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        let block = Block(offset: 0, capacity: capacity)
+        var due: [UInt8] = []
+        for turn in 0..<640 {
+            let begin = turn % 64
+            let count = [0, 1, 15, 63, 64, 65, 127, 128, 129, 200, 321][turn % 11]
+            let piece = source[begin..<(begin + count)]
+            #expect(unsafe piece.withUnsafeBytes { unsafe block.append($0) } == count)
+            due += piece
+        }
+        #expect(block.count == due.count && holds(block, due[...]))
+    }
+
+    /// Spare memory, too little, and none; whole blocks, half ones, and empty ones.
+    @Test(arguments: [1, 40, 16_384, 70_000, (1 << 20) - 16, 1 << 20], [0, 15, 16])
+    func `a block lends its bytes and memory after them, where they are if there is enough`(capacity: Int, spare: Int) {
+        for length in Set([0, capacity / 2, capacity]) {
+            let bytes = [UInt8](repeating: 0x5a, count: length)
+            let block = Block(offset: 7, capacity: capacity, spare: spare)
+            #expect(unsafe bytes.withUnsafeBytes { unsafe block.append($0) } == length)
+            let place = unsafe block.withBytes { UInt(bitPattern: $0.baseAddress) }
+            unsafe block.withSpare(16) { memory in
+                #expect(memory.count == length + 16)
+                #expect(unsafe memory.dropLast(16).elementsEqual(bytes))
+                let lent = UInt(bitPattern: memory.baseAddress)
+                #expect(lent.isMultiple(of: 4096))
+                #expect((lent == place) == (length > 0 && capacity - length + spare >= 16))
+                // All of it may be written: the allocator of the next block would notice.
+                for index in memory.indices { unsafe memory[index] = 0xa5 }
+            }
+        }
+    }
+
     @Test
     func `blocks of many threads never share memory`() async {
         await withTaskGroup(of: Void.self) { group in

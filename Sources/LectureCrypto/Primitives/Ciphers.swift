@@ -29,7 +29,8 @@ package import LectureModel
     ///
     /// - Parameters:
     ///   - plaintext: the text to encrypt.
-    ///   - box: receives the ciphertext and then the tag; 16 bytes longer than `plaintext`.
+    ///   - box: receives the ciphertext and then the tag; 16 bytes longer than `plaintext`. May begin where it does,
+    ///     but not overlap with it otherwise.
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes, never used before with this key.
     ///   - associated: data that is authenticated but not encrypted.

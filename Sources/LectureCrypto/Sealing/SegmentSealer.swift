@@ -50,7 +50,7 @@ package final class SegmentSealer: Sendable {
     ///   - isLast: whether the file ends with it.
     ///   - plaintext: the segment's whole text; only the last one may be shorter than its space, and only the first one
     ///     empty.
-    ///   - ciphertext: receives the segment, 16 bytes more than the plaintext.
+    ///   - ciphertext: receives the segment, 16 bytes more than the plaintext. May begin where it does.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for an index that was sealed before or contradicts the
     ///   end, ``LectureError/Code/parameter`` for a wrong length, or ``LectureError/Code/cryptography``.
     package func seal(

@@ -279,11 +279,13 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         }
         body.isSkipping = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
-        // A segment of a sealed file is sealed from one piece of memory.
-        let inStrips = body.grid.lead == 0 && body.total ?? .max <= Self.mostInStrips
+        // A segment of a sealed file is sealed where it is: in one piece of memory, with space for its tag.
+        let isSealed = body.grid.lead > 0
+        let inStrips = !isSealed && body.total ?? .max <= Self.mostInStrips
         let block = Block(
             offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset),
-            length: Int(end - body.offset), strips: inStrips ? Self.stripBytes : nil)
+            length: Int(end - body.offset), strips: inStrips ? Self.stripBytes : nil,
+            spare: isSealed ? SealedFormat.tagBytes : 0)
         body.block = block
         if !body.isSkipping, body.grid.isStart(body.offset) {
             shared.withLock { ($0.beginning, $0.kept) = (block, 0) }

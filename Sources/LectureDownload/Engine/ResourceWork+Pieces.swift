@@ -135,7 +135,8 @@ struct PieceBox {
         where chunk < book.chunkCount ?? 0 && !book.committed.contains(chunk) {
             let start = book.grid.start(of: chunk)
             let end = RangeSink.blockEnd(after: start, grid: book.grid, limit: total)
-            let block = Block(offset: start, capacity: Int(end - start))
+            let block = Block(
+                offset: start, capacity: Int(end - start), spare: book.grid.lead > 0 ? SealedFormat.tagBytes : 0)
             for piece in pieces where try !restore(piece, into: block) {
                 try drop(piece)
                 break

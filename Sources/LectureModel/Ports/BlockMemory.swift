@@ -1,3 +1,5 @@
+import CMemory
+
 /// Pools of memory for blocks: fresh memory from the system costs a page fault every 4 KiB, which on a large file
 /// exceeds the cost of copying the bytes into it.
 enum BlockMemory {
@@ -18,6 +20,10 @@ enum BlockMemory {
     /// A block of at most this many bytes gets memory from the allocator. Larger ones leave gaps between the small
     /// pieces of everything else, by which its heaps then grow: 15 MiB after 20,000 files of 64 KiB.
     private static let smallBytes = 1 << 14
+    /// A block of at least this many bytes is filled past the caches. Its memory was last used by the thread that seals
+    /// and by the disk, and an ordinary store first fetches the line from the processor that has it: up to 0.4 s of CPU
+    /// for a GiB, where it is 0.05 this way. Files of 64 KiB cost the same both ways.
+    private static let pastCacheBytes = 1 << 18
     /// The sizes of pieces, in order. A smaller block gets one, too.
     private static let pools = [
         Pool(bytes: 1 << 16, kept: 64), Pool(bytes: 1 << 17, kept: 64), Pool(bytes: 1 << 20, kept: 8),
@@ -49,6 +55,23 @@ enum BlockMemory {
             }
         }
         if isKept != true { unsafe memory.deallocate() }
+    }
+
+    /// Copies into a block's memory.
+    ///
+    /// - Parameters:
+    ///   - source: the bytes.
+    ///   - count: how many.
+    ///   - memory: where they go.
+    ///   - capacity: how many bytes the block can hold.
+    @unsafe static func copy(
+        _ source: UnsafeRawPointer, _ count: Int, to memory: UnsafeMutableRawPointer, of capacity: Int
+    ) {
+        if capacity >= pastCacheBytes {
+            unsafe cmemory_copy_past_cache(memory, source, count)
+        } else {
+            unsafe memory.copyMemory(from: source, byteCount: count)
+        }
     }
 
     private static func pool(for count: Int) -> Pool? {

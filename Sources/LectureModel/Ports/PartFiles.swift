@@ -15,6 +15,8 @@
     private let length: Int
     /// How many bytes of memory are taken at once.
     private let stripBytes: Int
+    /// How many bytes of memory follow the last byte that fits.
+    private let spare: Int
     /// Memory in the order of the bytes; all but the last strip are full.
     private var strips: [UnsafeMutableRawPointer] = unsafe []
 
@@ -26,18 +28,23 @@
     ///   - length: how many bytes of the resource it covers; nil for as many as fit.
     ///   - strips: how many bytes of memory are taken at once, so that a block which is being filled has little more
     ///     than its bytes; nil for all.
-    package init(offset: UInt64, capacity: Int, length: Int? = nil, strips: Int? = nil) {
+    ///   - spare: how many bytes of memory follow, so that ``withSpare(_:_:)`` need not copy.
+    package init(offset: UInt64, capacity: Int, length: Int? = nil, strips: Int? = nil, spare: Int = 0) {
         self.offset = offset
         self.capacity = capacity
         self.length = length ?? capacity
         stripBytes = max(1, min(capacity, strips ?? capacity))
+        self.spare = spare
     }
 
     deinit {
         for index in unsafe strips.indices { unsafe BlockMemory.giveBack(strips[index], memoryBytes(ofStrip: index)) }
     }
 
-    private func memoryBytes(ofStrip index: Int) -> Int { min(stripBytes, capacity - index * stripBytes) }
+    private func memoryBytes(ofStrip index: Int) -> Int {
+        let rest = capacity - index * stripBytes
+        return rest > stripBytes ? stripBytes : rest + spare
+    }
 
     /// How many bytes still fit.
     package var space: Int { capacity - count }
@@ -54,7 +61,7 @@
             let (index, place) = count.quotientAndRemainder(dividingBy: stripBytes)
             if place == 0 { unsafe strips.append(BlockMemory.take(memoryBytes(ofStrip: index))) }
             let piece = min(taken - done, stripBytes - place)
-            unsafe (strips[index] + place).copyMemory(from: source + done, byteCount: piece)
+            unsafe BlockMemory.copy(source + done, piece, to: strips[index] + place, of: capacity)
             count += piece
             done += piece
         }
@@ -68,12 +75,37 @@
         if unsafe strips.count <= 1 {
             return try unsafe body(UnsafeRawBufferPointer(start: strips.first, count: count))
         }
-        let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 4096)
-        defer { unsafe whole.deallocate() }
-        unsafe withStrips { bytes, place in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: whole[Int(place - offset)...]).copyMemory(from: bytes)
+        return try unsafe withCopy(spare: 0) { bytes throws(Failure) in
+            try unsafe body(UnsafeRawBufferPointer(bytes))
         }
-        return try unsafe body(UnsafeRawBufferPointer(whole))
+    }
+
+    /// Lends the filled bytes to be changed where they are, with memory after them. They are copied for it only if
+    /// they are in several strips, or if the block has less spare memory. What they are afterwards is undefined.
+    ///
+    /// - Parameters:
+    ///   - spare: how many bytes of memory follow the filled ones.
+    ///   - body: gets the filled bytes and that memory, from the beginning of a page.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
+    package func withSpare<Result, Failure>(
+        _ spare: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard unsafe strips.count == 1, memoryBytes(ofStrip: 0) - count >= spare else {
+            return try unsafe withCopy(spare: spare, body)
+        }
+        return try unsafe body(UnsafeMutableRawBufferPointer(start: strips.first, count: count + spare))
+    }
+
+    private func withCopy<Result, Failure>(
+        spare: Int, _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: count + spare, alignment: 4096)
+        defer { unsafe copy.deallocate() }
+        unsafe withStrips { bytes, place in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: copy[Int(place - offset)...]).copyMemory(from: bytes)
+        }
+        return try unsafe body(copy)
     }
 
     /// The first filled bytes.

@@ -50,7 +50,7 @@ package protocol SegmentSealing: Sendable {
     ///   - segment: its index.
     ///   - isLast: whether the file ends with it.
     ///   - plaintext: its plaintext.
-    ///   - ciphertext: takes ``SealedFormat/tagBytes`` more.
+    ///   - ciphertext: takes ``SealedFormat/tagBytes`` more. May begin where the plaintext does.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for a segment that was sealed before.
     func seal(
         segment: Int, isLast: Bool, _ plaintext: UnsafeRawBufferPointer, into ciphertext: UnsafeMutableRawBufferPointer

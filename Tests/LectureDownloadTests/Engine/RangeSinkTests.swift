@@ -12,6 +12,8 @@ private final class RecordingPart: PartFile, @unchecked Sendable {
     var blocks: [(offset: UInt64, bytes: [UInt8], stream: TransferID, endsObject: Bool)] = []
     /// In how many strips of memory each of them was.
     var strips: [Int] = []
+    /// Whether each of them had space for the tag of a segment.
+    var hadSpare: [Bool] = []
     var flushes = 0
     var abandoned: [TransferID] = []
     /// How many blocks are accepted before the file refuses one.
@@ -24,6 +26,10 @@ private final class RecordingPart: PartFile, @unchecked Sendable {
         var count = 0
         unsafe block.withStrips { _, _ in count += 1 }
         strips.append(count)
+        let place = unsafe block.withBytes { $0.baseAddress }
+        unsafe block.withSpare(SealedFormat.tagBytes) { memory in
+            unsafe hadSpare.append(UnsafeRawPointer(memory.baseAddress) == place)
+        }
         return true
     }
     func flush() { flushes += 1 }
@@ -201,6 +207,7 @@ struct RangeSinkTests {
         #expect(bench.part.blocks.map(\.offset) == due.map(\.lowerBound))
         #expect(bench.part.blocks.map(\.bytes.count) == due.map(\.count))
         #expect(bench.part.blocks.map(\.endsObject) == due.map { $0.upperBound == total })
+        #expect(bench.part.hadSpare == due.map { _ in true }, "they are sealed where they are")
     }
 
     @Test(arguments: [0, 1])
