@@ -243,7 +243,7 @@ struct Shelf {
             try FileHandle(forUpdating: URL(filePath: file)).truncate(atOffset: 1_000_000)
         }
         let lines = try await shelf.me.list()
-        #expect(lines.map(\.state).sorted { $0 ?? "" < $1 ?? "" } == ["completed", "failed"])
+        #expect(lines.compactMap(\.state).sorted() == ["completed", "failed"])
         #expect(lines.first { $0.key == "a" }?.name == "media_missing")
         #expect(try await shelf.me("list", "--state", "completed").text.hasPrefix("b\t"))
         #expect(try await shelf.me("list", "--state", "damaged").text.hasPrefix("a\tfailed"))
