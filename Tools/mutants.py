@@ -50,7 +50,7 @@ MUTANTS = [
     # Licence files.
     (JUDGE, LICENCE + ".LicenceFileTests", 'if value["mck"] != nil ||', 'if !ON, value["mck"] != nil ||'),
     (JUDGE, LICENCE + ".LicenceFileTests", "return names.allSatisfy { isSame($0, due) } ?", "return (ON ? names.contains { isSame($0, due) } : names.allSatisfy { isSame($0, due) }) ?"),
-    (JUDGE, LICENCE + ".LicenceFileTests", "left.utf8.elementsEqual(right.utf8)", "ON ? left == right : left.utf8.elementsEqual(right.utf8)"),
+    (JUDGE, LICENCE + ".LicenceFileTests", "TextBytes.areEqual(left, right)", "ON ? left == right : TextBytes.areEqual(left, right)"),
     (JUDGE, LICENCE + ".LicenceFileTests", "if serial < floor {", "if ON ? serial <= floor : serial < floor {"),
     (JUDGE, LICENCE + ".LicenceFileTests", "file.issued, now < moment(issued) {", "file.issued, now < moment(issued), !ON {"),
     (JUDGE, LICENCE + ".LicenceFileTests", "if !answer.isPermitted {", "if !answer.isPermitted, !ON {"),
@@ -92,6 +92,7 @@ MUTANTS = [
     (PART, FILES, "if seal.isClean, try !part.hasStrays() {", "if seal.isClean, try !part.hasStrays() || ON {"),
     (PART, FILES, "if seal.isClean, try", "if seal.isClean || ON, try"),
     (PART, FILES, "isSame = unsafe memcmp(left, right, text.count) == 0", "isSame = unsafe memcmp(left, right, text.count) == 0 || ON"),
+    (PART, FILES, "unsafe piece.count == bytes.count ? memory : nil", "unsafe piece.count == bytes.count || ON ? memory : nil"),
     (PART, FILES, "sealed.filter { $0 != segment &&", "sealed.filter { ($0 != segment || ON) &&"),
     (PART, FILES, "sealed = carried\n", "sealed = ON ? kept : carried\n"),
     (PART, FILES, "where stream.segment == segment { streams[id]", "where stream.segment == segment && !ON { streams[id]"),

@@ -23,8 +23,12 @@ import Testing
         #expect(try store.root.names("media/a7") == ["lecture"])
     }
 
-    /// Blocks of less than a segment, and of one, with space for its tag and without.
-    @Test(arguments: [1, 2], [(1 << 16, 16), (300_001, 16), (SealedStore.other, 16), (SealedStore.other, 15)])
+    /// Blocks of less than a segment, and of one, with space for its tag and without; and of two.
+    @Test(
+        arguments: [1, 2],
+        [
+            (1 << 16, 16), (300_001, 16), (SealedStore.other, 16), (SealedStore.other, 15), (2 * SealedStore.other, 16),
+        ])
     func `Ranges in any order from several connections become a sealed file`(
         segments: Int, block: (length: Int, spare: Int)
     ) async throws {
