@@ -350,16 +350,13 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 let finished = try unsafe body.assembler.take(
                     UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes)), at: block.offset,
                     from: transfer, endsObject: endsObject)
+                // While it is still their text.
+                for chunk in finished { body.prefix?.take(chunk.range, in: block) }
                 isAbandoned = try unsafe !part.take(
                     memory, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
-                ) { (chunk, stage) throws(LectureError) in
-                    switch unsafe stage {
-                    case .inMemory(let text, let offset):
-                        unsafe body.prefix?.take(chunk.range, in: text, at: offset)
-                    case .written:
-                        record(chunk, in: &body)
-                        try body.prefix?.didWrite(chunk.range, part.reader)
-                    }
+                ) { (chunk) throws(LectureError) in
+                    record(chunk, in: &body)
+                    try body.prefix?.didWrite(chunk.range, part.reader)
                 }
             }
         }

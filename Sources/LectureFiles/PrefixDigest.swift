@@ -44,22 +44,14 @@ struct PrefixDigest {
     ///
     /// - Parameters:
     ///   - range: the chunk's place in the file, in bytes.
-    ///   - bytes: with the chunk's last byte.
-    ///   - offset: their place in the file, in bytes.
-    mutating func take(_ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64) {
-        guard isNext(range, offset) else { return }
-        unsafe update(range, in: bytes, at: offset)
-        hashed = range.upperBound
-    }
-
-    /// May be called with the block of a whole chunk while it is in memory.
-    ///
-    /// - Parameters:
-    ///   - range: the chunk's place in the file, in bytes.
     ///   - block: with the chunk's last byte.
     mutating func take(_ range: Range<UInt64>, in block: Block) {
-        guard isNext(range, block.offset) else { return }
-        unsafe block.withStrips { bytes, offset in unsafe update(range, in: bytes, at: offset) }
+        guard !isWaitingForTheEnd, range.lowerBound == hashed, range.lowerBound >= block.offset else { return }
+        unsafe block.withStrips { bytes, offset in
+            let part = range.clamped(to: offset..<(offset + UInt64(bytes.count)))
+            let piece = unsafe bytes[Int(part.lowerBound - offset)..<Int(part.upperBound - offset)]
+            unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))
+        }
         hashed = range.upperBound
     }
 
@@ -73,18 +65,6 @@ struct PrefixDigest {
         if isWaitingForTheEnd { return }
         if range.upperBound > hashed { ahead[range.lowerBound] = range.upperBound }
         if let end = ahead.removeValue(forKey: hashed) { try advance(to: end, file) { true } }
-    }
-
-    /// Whether a chunk whose bytes are in memory from an offset on is the next one.
-    private func isNext(_ range: Range<UInt64>, _ offset: UInt64) -> Bool {
-        !isWaitingForTheEnd && range.lowerBound == hashed && range.lowerBound >= offset
-    }
-
-    /// Takes what these bytes have of a chunk.
-    private func update(_ range: Range<UInt64>, in bytes: UnsafeRawBufferPointer, at offset: UInt64) {
-        let part = range.clamped(to: offset..<(offset + UInt64(bytes.count)))
-        let piece = unsafe bytes[Int(part.lowerBound - offset)..<Int(part.upperBound - offset)]
-        unsafe running.update(UnsafeRawBufferPointer(rebasing: piece))
     }
 
     /// Reads the rest and returns the digest of the whole file.

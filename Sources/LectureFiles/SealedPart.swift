@@ -4,7 +4,7 @@ import LectureModel
 /// A sealed part file: gathers the plaintext of each transfer in whole segments, seals each once and writes it at its
 /// offset. Used by one thread at a time. The rules are in docs/sealed-file.md.
 ///
-/// A segment that arrives in one piece is sealed where it is. A second buffer costs a third of the cipher's time again:
+/// A segment that arrives in one piece is sealed where it is. With a second buffer sealing takes up to twice the time:
 /// a direct write takes a buffer out of the processor's caches, and sealing into it brings it back.
 ///
 /// The nonce invariant: under one header a segment is sealed once. `sealed` records which ones were; after reopening
@@ -19,17 +19,6 @@ import LectureModel
         var text: [UInt8] = []
         var isFull: Bool { text.count == range.count }
     }
-
-    /// Where the bytes of a chunk are that a transfer has completed.
-    @unsafe enum Stage {
-        /// In memory, and no longer after this: the text of the chunk's last segment, and its place in the resource.
-        case inMemory(UnsafeRawBufferPointer, UInt64)
-        /// In the file.
-        case written
-    }
-
-    /// Called for every chunk that is completed, in both stages.
-    typealias Progress = (ChunkAssembler.Finished, Stage) throws(LectureError) -> Void
 
     /// The open file; another one after a renewal.
     var file: Descriptor { output.file }
@@ -170,12 +159,12 @@ import LectureModel
     ///   - transfer: where they came from.
     ///   - endsObject: whether the object ends after them.
     ///   - finished: the chunks completed by them.
-    ///   - progress: called for each of these, and for those that were completed before and held back.
+    ///   - written: called for every chunk when its last segment is written, also for one that was held back.
     /// - Returns: false when the file is about to be closed and nothing more needs to be written.
     /// - Throws: ``LectureError``.
     func take(
         _ memory: UnsafeMutableRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
-        finished: [ChunkAssembler.Finished], progress: Progress
+        finished: [ChunkAssembler.Finished], written: (ChunkAssembler.Finished) throws(LectureError) -> Void
     ) throws(LectureError) -> Bool {
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes))
         for chunk in finished { ending[Int(chunk.range.upperBound)] = chunk }
@@ -185,7 +174,7 @@ import LectureModel
             var stream = streams.removeValue(forKey: transfer)
             if let full = stream, full.isFull {
                 // Held back while the length was unknown; more bytes show that it is not the last one.
-                guard try unsafe put(full, isLast: false, progress) else { return false }
+                guard try put(full, isLast: false, written) else { return false }
                 stream = nil
             }
             var started = stream ?? begin(at: position)
@@ -200,20 +189,20 @@ import LectureModel
                 // The usual case: a block is a segment.
                 let isLast = stop == layout.plaintextLength
                 let space = unsafe piece.count == bytes.count ? memory : nil
-                guard try unsafe put(started.segment, started.range, piece, in: space, isLast: isLast, progress) else {
+                guard try unsafe put(started.segment, started.range, piece, in: space, isLast: isLast, written) else {
                     return false
                 }
                 continue
             }
             unsafe started.text.append(contentsOf: piece)
             if isEndKnown, started.isFull {
-                guard try unsafe put(started, isLast: stop == layout.plaintextLength, progress) else { return false }
+                guard try put(started, isLast: stop == layout.plaintextLength, written) else { return false }
             } else {
                 streams[transfer] = started
             }
         }
         guard endsObject, let stream = streams.removeValue(forKey: transfer) else { return true }
-        return try unsafe put(stream, isLast: true, progress)
+        return try put(stream, isLast: true, written)
     }
 
     private func begin(at position: Int) -> Stream {
@@ -235,15 +224,17 @@ import LectureModel
     /// - Throws: ``LectureError``.
     func sealNothing() throws(LectureError) {
         guard !sealed.contains(0) else { return }
-        _ = try unsafe put(0, 0..<0, UnsafeRawBufferPointer(start: nil, count: 0), in: nil, isLast: true) { _, _ in }
+        _ = try unsafe put(0, 0..<0, UnsafeRawBufferPointer(start: nil, count: 0), in: nil, isLast: true) { _ in }
     }
 
-    private func put(_ stream: Stream, isLast: Bool, _ progress: Progress) throws(LectureError) -> Bool {
+    private func put(
+        _ stream: Stream, isLast: Bool, _ written: (ChunkAssembler.Finished) throws(LectureError) -> Void
+    ) throws(LectureError) -> Bool {
         let range = stream.range.lowerBound..<(stream.range.lowerBound + stream.text.count)
         var result = Result<Bool, LectureError>.success(false)
         unsafe stream.text.withUnsafeBytes { text in
             do throws(LectureError) {
-                result = .success(try unsafe put(stream.segment, range, text, in: nil, isLast: isLast, progress))
+                result = .success(try unsafe put(stream.segment, range, text, in: nil, isLast: isLast, written))
             } catch {
                 result = .failure(error)
             }
@@ -259,12 +250,12 @@ import LectureModel
     ///   - text: its text.
     ///   - space: the text and space for a tag, if it may be sealed there.
     ///   - isLast: whether the file ends with it.
-    ///   - progress: called for the chunk that ends with it.
+    ///   - written: called for the chunk that ends with it.
     /// - Returns: false when the file is about to be closed.
     /// - Throws: ``LectureError``.
     private func put(
         _ segment: Int, _ range: Range<Int>, _ text: UnsafeRawBufferPointer, in space: UnsafeMutableRawBufferPointer?,
-        isLast: Bool, _ progress: Progress
+        isLast: Bool, _ written: (ChunkAssembler.Finished) throws(LectureError) -> Void
     ) throws(LectureError) -> Bool {
         if isLast, !isEndKnown, let known = SealedLayout(plaintextLength: range.upperBound) {
             layout = known
@@ -275,12 +266,10 @@ import LectureModel
             let kept = sealed.filter { $0 != segment && !(contradicts && ($0 > segment || $0 == last)) }
             guard try renew(keeping: kept) else { return false }
         }
-        let chunk = ending.removeValue(forKey: range.upperBound)
-        if let chunk { try unsafe progress(chunk, .inMemory(text, UInt64(range.lowerBound))) }
         if !sealed.contains(segment) { try unsafe write(segment, text, in: space, isLast: isLast) }
-        guard let chunk else { return true }
+        guard let chunk = ending.removeValue(forKey: range.upperBound) else { return true }
         whole.insert(chunk.chunk.index)
-        try unsafe progress(chunk, .written)
+        try written(chunk)
         return true
     }
 

@@ -8,6 +8,11 @@ package struct ChunkGrid: Hashable, Sendable {
     /// By how many bytes the first chunk is shorter.
     package let lead: UInt64
 
+    /// Whether it is that of a sealed file, whose header makes the first chunk shorter.
+    package var isSealed: Bool { lead > 0 }
+    /// How much memory follows the bytes of a block: that of a sealed file is sealed where it is.
+    package var spareBytes: Int { isSealed ? SealedFormat.tagBytes : 0 }
+
     /// Creates a grid.
     ///
     /// - Parameters:

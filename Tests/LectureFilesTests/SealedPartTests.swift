@@ -59,7 +59,7 @@ import Testing
         #expect(leaked.withLock { $0 } == [])
         #expect(lecture.ledger.count == 8, "each segment once")
         if block.length == SealedStore.other, segments == 1 {
-            // A copy has space, too; what it saves is another one.
+            // A block without enough space is copied to where there is, and sealed there.
             #expect(lecture.ledger.inPlace == 8)
         }
         lecture.expectInvariants()

@@ -174,9 +174,8 @@ import Testing
         let start = UInt64(chunk * 100)
         try prefix.willWrite(at: start)
         if isInMemory {
-            unsafe Array(bytes[chunk * 100..<(chunk + 1) * 100]).withUnsafeBytes { block in
-                unsafe prefix.take(start..<start + 100, in: block, at: start)
-            }
+            prefix.take(
+                start..<start + 100, in: filled(Array(bytes[chunk * 100..<(chunk + 1) * 100]), at: chunk * 100))
         }
         try prefix.didWrite(start..<start + 100, reader)
     }
@@ -205,7 +204,7 @@ import Testing
 
     @Test func `A chunk that began before the bytes in memory is read`() throws {
         var prefix = try PrefixDigest(store.digests)
-        unsafe Array(bytes[50..<100]).withUnsafeBytes { unsafe prefix.take(0..<100, in: $0, at: 50) }
+        prefix.take(0..<100, in: filled(Array(bytes[50..<100]), at: 50))
         #expect(prefix.hashed == 0)
         try prefix.didWrite(0..<100, reader)
         #expect(prefix.hashed == 100)

@@ -88,7 +88,7 @@ package struct RangeBook: Sendable {
     /// The length became known, and with it the length of a chunk. Nothing may be committed yet if the latter changes.
     package mutating func learn(total: UInt64) {
         self.total = total
-        if committed.count == 0, submitted.count == 0 { grid = Self.grid(total: total, isSealed: grid.lead > 0) }
+        if committed.count == 0, submitted.count == 0 { grid = Self.grid(total: total, isSealed: grid.isSealed) }
         let count = chunkCount
         for (id, assignment) in assignments where assignment.end == nil { assignments[id]?.end = count }
     }

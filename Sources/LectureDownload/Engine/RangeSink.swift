@@ -110,7 +110,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         stream = remainder?.stream ?? id
         shared = Guarded(Shared(position: start, border: border ?? .max, blockEnd: start))
         self.learnsGrid = learnsGrid
-        let grid = learnsGrid ? RangeBook.grid(total: asked.total, isSealed: grid.lead > 0) : grid
+        let grid = learnsGrid ? RangeBook.grid(total: asked.total, isSealed: grid.isSealed) : grid
         shared.withLock { [block = remainder?.block, kept = remainder?.kept ?? 0] shared in
             if let block, grid.isStart(block.offset) { (shared.beginning, shared.kept) = (block, kept) }
         }
@@ -223,7 +223,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.total = plan.total ?? body.total
         // A body without an announced length must not exceed the known length.
         body.end = plan.count.map { plan.first + $0 } ?? body.total
-        if learnsGrid { body.grid = RangeBook.grid(total: body.total, isSealed: body.grid.lead > 0) }
+        if learnsGrid { body.grid = RangeBook.grid(total: body.total, isSealed: body.grid.isSealed) }
         shared.withLock { $0.position = body.offset }
     }
 
@@ -280,12 +280,11 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.isSkipping = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
         // A segment of a sealed file is sealed where it is: in one piece of memory, with space for its tag.
-        let isSealed = body.grid.lead > 0
-        let inStrips = !isSealed && body.total ?? .max <= Self.mostInStrips
+        let inStrips = !body.grid.isSealed && body.total ?? .max <= Self.mostInStrips
         let block = Block(
             offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset),
             length: Int(end - body.offset), strips: inStrips ? Self.stripBytes : nil,
-            spare: isSealed ? SealedFormat.tagBytes : 0)
+            spare: body.grid.spareBytes)
         body.block = block
         if !body.isSkipping, body.grid.isStart(body.offset) {
             shared.withLock { ($0.beginning, $0.kept) = (block, 0) }
@@ -301,7 +300,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
     ///   - limit: the end of the body or of the object; nil while unknown.
     /// - Returns: the byte after its last one.
     package static func blockEnd(after offset: UInt64, grid: ChunkGrid, limit: UInt64?) -> UInt64 {
-        let blocks = grid.lead > 0 ? SealedFormat.grid(segments: 1) : ChunkGrid(length: blockBytes)
+        let blocks = grid.isSealed ? SealedFormat.grid(segments: 1) : ChunkGrid(length: blockBytes)
         let boundary = blocks.start(of: blocks.chunk(at: offset) + 1)
         return min(boundary, limit ?? boundary)
     }
@@ -385,7 +384,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         {
             body.cause = .firstBytes(refusal)
         }
-        if reachedEnd, body.grid.lead > 0, body.heldAt == body.offset {
+        if reachedEnd, body.grid.isSealed, body.heldAt == body.offset {
             // The last segment is held back until the next byte, or until the end is known.
             _ = handOver(Block(offset: body.offset, capacity: 0), endsObject: true)
         }

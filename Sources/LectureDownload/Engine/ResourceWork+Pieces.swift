@@ -135,8 +135,7 @@ struct PieceBox {
         where chunk < book.chunkCount ?? 0 && !book.committed.contains(chunk) {
             let start = book.grid.start(of: chunk)
             let end = RangeSink.blockEnd(after: start, grid: book.grid, limit: total)
-            let block = Block(
-                offset: start, capacity: Int(end - start), spare: book.grid.lead > 0 ? SealedFormat.tagBytes : 0)
+            let block = Block(offset: start, capacity: Int(end - start), spare: book.grid.spareBytes)
             for piece in pieces where try !restore(piece, into: block) {
                 try drop(piece)
                 break
