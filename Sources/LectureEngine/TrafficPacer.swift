@@ -55,8 +55,14 @@ package struct TrafficPacer: Hashable, Sendable {
         body(&pacers[origin, default: OriginPacer(rules)])
     }
 
+    /// Whether an origin has answered over a connection that carries streams.
+    ///
+    /// - Parameter origin: which one.
+    /// - Returns: false when nothing is known of it.
+    package func carriesStreams(_ origin: Origin) -> Bool { multiplexed.contains(origin) }
+
     private func isStream(_ carrier: OriginPacer.Carrier, of origin: Origin) -> Bool {
-        carrier == .stream && multiplexed.contains(origin)
+        carrier == .stream && carriesStreams(origin)
     }
 
     /// How many requests run in all.

@@ -93,6 +93,43 @@ struct FarServersTests {
         #expect(servers.isFar(origin))
     }
 
+    /// Headers and bytes of a connection come one after the other; its window doubles with each round trip of 50 ms.
+    @Test(arguments: [
+        (1, 100, 300), (2, 150, 350), (3, 150, 350), (4, 200, 400), (16, 300, 500), (48, 350, 550), (100, 400, 600),
+    ])
+    func `transfers that share a connection explain as many round trips more as it doubles its window`(
+        sharing: Int, delay: Int, length: Int
+    ) {
+        for (late, isFar) in [(0, true), (1, false)] {
+            var servers = FarServers()
+            servers.answered(
+                origin, distance: .milliseconds(50), delay: .milliseconds(delay + late), total: 1, sharing: sharing)
+            #expect(servers.isFar(origin) == isFar)
+            servers = FarServers()
+            Sample().add(to: &servers, origin)
+            servers.ended(origin, after: .milliseconds(length + late), sharing: sharing)
+            #expect(servers.isFar(origin) == isFar)
+        }
+    }
+
+    @Test(arguments: [Int.min, 0, 1]) func `one transfer explains nothing but its way`(sharing: Int) {
+        var servers = FarServers()
+        servers.answered(
+            origin, distance: .milliseconds(50), delay: .milliseconds(101), total: 1, sharing: sharing)
+        #expect(!servers.isFar(origin))
+    }
+
+    /// Else a server that becomes slow would count as prompt for as long as others had shared a connection before.
+    @Test func `an answer that shared a connection is no quicker than one that did not`() {
+        var servers = FarServers()
+        for _ in 0..<50 {
+            servers.answered(
+                origin, distance: .milliseconds(50), delay: .milliseconds(55), total: 1, sharing: 64)
+        }
+        for _ in 0..<2 { Sample(delay: 600).add(to: &servers, origin) }
+        #expect(!servers.isFar(origin))
+    }
+
     @Test func `after a failure it has to be shown again`() {
         var servers = FarServers()
         Sample().add(to: &servers, origin)

@@ -145,16 +145,19 @@ struct RunningTransfers: Sendable {
     /// One is over; returns it, once.
     mutating func ended(_ id: TransferID, _ report: TransferReport, at boot: BootInstant) -> TransferWork? {
         guard let transfer = running.removeValue(forKey: id)?.transfer else { return nil }
+        let sharing = sharing(transfer)
         pacer.ended(id, report.pacingOutcome, at: boot, random: 0)
         recordHTTP2(of: transfer, report)
-        recordWay(of: transfer, report)
+        recordWay(of: transfer, report, sharing: sharing)
         return transfer
     }
 
     /// An answer has begun.
     mutating func answered(_ transfer: TransferWork, _ verdict: ResponseVerdict) {
         guard let plan = verdict.mediaPlan, let arrival = transfer.sink.arrival else { return }
-        ways.answered(transfer.origin, distance: arrival.distance, delay: arrival.delay, total: plan.total)
+        ways.answered(
+            transfer.origin, distance: arrival.distance, delay: arrival.delay, total: plan.total,
+            sharing: sharing(transfer))
         pacer.located(transfer.origin, isFar: ways.isFar(transfer.origin))
     }
 
@@ -177,10 +180,16 @@ struct RunningTransfers: Sendable {
         ways.forget()
     }
 
-    private mutating func recordWay(of transfer: TransferWork, _ report: TransferReport) {
+    /// How many of the transfers that run share the connection of one, with it.
+    private func sharing(_ transfer: TransferWork) -> Int {
+        guard transfer.carrier == .stream, pacer.carriesStreams(transfer.origin) else { return 1 }
+        return pacer[transfer.origin].runningCount
+    }
+
+    private mutating func recordWay(of transfer: TransferWork, _ report: TransferReport, sharing: Int) {
         if case .failed = report.outcome.end { ways.failed(transfer.origin) }
         if report.outcome.end == .complete, report.reachedEnd, report.position <= FarServers.smallFile {
-            ways.ended(transfer.origin, after: report.outcome.sinceSent)
+            ways.ended(transfer.origin, after: report.outcome.sinceSent, sharing: sharing)
         }
         pacer.located(transfer.origin, isFar: ways.isFar(transfer.origin))
     }

@@ -10,6 +10,10 @@ import LectureModel
 ///
 /// Only the way counts, which TCP shows when it connects: a server that is near and takes long to answer is busy, and
 /// asking it for more would only make it busier.
+///
+/// Transfers that share a connection (HTTP/2) wait for each other: a header comes after the data of the others that the
+/// server sent before it. The connection's window doubles with each round trip (RFC 5681 section 3.1), so that twice as
+/// many transfers explain one more round trip.
 struct FarServers: Sendable, Hashable {
     /// A server from here on is far: at less, a round trip is not much longer than what a file costs here.
     static let farAway = Duration.milliseconds(20)
@@ -23,6 +27,12 @@ struct FarServers: Sendable, Hashable {
     static let smallFile: UInt64 = 1 << 20
     /// How much of the mean one transfer is.
     private static let weight = 1.0 / 8
+
+    /// How many of the round trips that a transfer took are not explained by those that share its connection.
+    private static func alone(_ roundTrips: Double, sharing count: Int) -> Double {
+        let doublings = Int.bitWidth - 1 - max(1, count).leadingZeroBitCount
+        return max(min(roundTrips, 1), roundTrips - Double(doublings))
+    }
 
     private struct Way: Hashable {
         /// The shortest time in which TCP has connected.
@@ -67,12 +77,15 @@ struct FarServers: Sendable, Hashable {
     ///   - distance: how long TCP needed to connect; nil when a connection was used again.
     ///   - delay: how long the answer took to begin; nil when that is not known.
     ///   - total: the length of the file in bytes; nil when that is not known.
-    mutating func answered(_ origin: Origin, distance: Duration?, delay: Duration?, total: UInt64?) {
+    ///   - count: how many transfers share the connection, with this one.
+    mutating func answered(
+        _ origin: Origin, distance: Duration?, delay: Duration?, total: UInt64?, sharing count: Int = 1
+    ) {
         let known = ways[origin]?.roundTrip
         guard let roundTrip = [known, distance].compactMap(\.self).min(), roundTrip > .zero, let delay else { return }
         var way = ways[origin] ?? Way(roundTrip: roundTrip)
         way.roundTrip = roundTrip
-        way.delay.add(delay / roundTrip)
+        way.delay.add(Self.alone(delay / roundTrip, sharing: count))
         way.isSmall = total.map { $0 <= Self.smallFile } ?? false
         ways[origin] = way
     }
@@ -82,9 +95,10 @@ struct FarServers: Sendable, Hashable {
     /// - Parameters:
     ///   - origin: from which server.
     ///   - time: since the request was sent; nil when that is not known.
-    mutating func ended(_ origin: Origin, after time: Duration?) {
+    ///   - count: as in ``answered(_:distance:delay:total:sharing:)``.
+    mutating func ended(_ origin: Origin, after time: Duration?, sharing count: Int = 1) {
         guard let time, let roundTrip = ways[origin]?.roundTrip else { return }
-        ways[origin]?.length.add(time / roundTrip)
+        ways[origin]?.length.add(Self.alone(time / roundTrip, sharing: count))
     }
 
     /// A transfer has failed: the server gets no more at once until others were as short as before.

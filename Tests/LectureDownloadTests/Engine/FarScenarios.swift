@@ -71,6 +71,37 @@ struct FarScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    /// Where many streams share a connection, a header comes after the data of the others that the server sent before
+    /// it. Of a server with a connection for each, the same shows that it is busy, and nothing runs beside the jobs
+    /// until it is as prompt as before.
+    @Test(arguments: [true, false])
+    func `transfers of a far server that share a connection do not make it look busy`(isHTTP2: Bool) throws {
+        var settings = DownloadSettings()
+        (settings.exceedsJobs, settings.exceedsPerHost) = (true, true)
+        let scene = try Scene(seed: 1, settings: settings)
+        // How many others ran when one was asked for, after the beginning.
+        var running: [Int] = []
+        scene.network.script = { request, _, answer in
+            let count = scene.program.transport.runningCount
+            if request.id.value > 200 { running.append(count) }
+            var answer = answer
+            (answer.distance, answer.isHTTP2) = (.milliseconds(50), isHTTP2)
+            answer.latency = .milliseconds(count >= 16 ? 250 : 55)
+            return answer
+        }
+        let keys = try (0..<Self.count * 2).map { number in
+            let url = "https://media.example/\(number).mp4"
+            scene.network.files[url] = ServedFile(lectureBytes(4096))
+            return try scene.want(url)
+        }
+        try scene.rest()
+        let fewest = try #require(running.min())
+        #expect(isHTTP2 ? fewest > 8 : fewest < settings.jobs)
+        #expect(scene.program.transport.mostAtOnce <= DownloadSettings.farTransfers + settings.jobs)
+        #expect(try keys.allSatisfy { try scene.content($0)?.state == .completed })
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test(arguments: [429, 503])
     func `a far server that refuses some is found out, and gets fewer`(status: Int) throws {
         let (scene, keys) = try Self.scene(Case(testDescription: "", most: 0))
