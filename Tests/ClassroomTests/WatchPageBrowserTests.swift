@@ -231,9 +231,12 @@ struct WatchPageBrowserTests {
         try await browser.script("dispatchEvent(new Event('pagehide'))")
         let sent = try #require(try await browser.script("return sent") as? [[String: Any]])
         #expect(sent.map { $0["state"] as? String } == ["paused", "closed"])
-        #expect(sent.map { $0["sequence"] as? Int } == [1, 3] && sent.allSatisfy { $0["keepalive"] as? Bool == true })
+        #expect(sent.allSatisfy { $0["keepalive"] as? Bool == true })
+        // On a slow machine another one becomes due while it plays, and waits as well.
+        let numbers = sent.compactMap { $0["sequence"] as? Int }
+        #expect(numbers.first == 1 && numbers.last ?? 0 >= 3, "\(sent)")
         let starts = (sent.last?["played"] as? [[String: Any]] ?? []).compactMap { ($0["from"] as? NSNumber)?.intValue }
-        #expect(starts == [3, 6], "what the second one had, and what came after it: \(sent)")
+        #expect(starts.starts(with: [3, 6]) && starts.dropFirst(2).allSatisfy { $0 >= 6 }, "what had waited: \(sent)")
         await visit.end()
     }
 
