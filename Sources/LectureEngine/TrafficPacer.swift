@@ -55,14 +55,14 @@ package struct TrafficPacer: Hashable, Sendable {
         body(&pacers[origin, default: OriginPacer(rules)])
     }
 
-    /// Whether an origin has answered over a connection that carries streams.
+    /// Whether a request shares a connection with others.
     ///
-    /// - Parameter origin: which one.
-    /// - Returns: false when nothing is known of it.
-    package func carriesStreams(_ origin: Origin) -> Bool { multiplexed.contains(origin) }
-
-    private func isStream(_ carrier: OriginPacer.Carrier, of origin: Origin) -> Bool {
-        carrier == .stream && carriesStreams(origin)
+    /// - Parameters:
+    ///   - carrier: how it travels.
+    ///   - origin: where to.
+    /// - Returns: false for a stream of an origin that has not shown yet that it carries several.
+    package func isStream(_ carrier: OriginPacer.Carrier, of origin: Origin) -> Bool {
+        carrier == .stream && multiplexed.contains(origin)
     }
 
     /// How many requests run in all.

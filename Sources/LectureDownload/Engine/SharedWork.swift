@@ -180,10 +180,10 @@ struct RunningTransfers: Sendable {
         ways.forget()
     }
 
-    /// How many of the transfers that run share the connection of one, with it.
+    /// How many of the transfers that run share the connection of one, with it. Large files of its server, which have
+    /// connections of their own, are few and counted as well.
     private func sharing(_ transfer: TransferWork) -> Int {
-        guard transfer.carrier == .stream, pacer.carriesStreams(transfer.origin) else { return 1 }
-        return pacer[transfer.origin].runningCount
+        pacer.isStream(transfer.carrier, of: transfer.origin) ? pacer[transfer.origin].runningCount : 1
     }
 
     private mutating func recordWay(of transfer: TransferWork, _ report: TransferReport, sharing: Int) {
