@@ -4,7 +4,8 @@
 //   `------ one thread ------'            `- its own -'
 //
 // `control` is taken by calls that connect and disconnect, `exchanging` by those that change the source, which may
-// block; `lock` for moments, at most those of an inset's picture.
+// block; `lock` for moments, at most those of an inset's picture; `encoding` while one picture or sound is encoded, so
+// that a call that disconnects waits until it is queued.
 #include "internal.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct clm_broadcast {
     clm_link_counts counts;
     /// Another source, until the thread takes it: it is the one before then. Under `lock`.
     clm_source *exchange;
-    pthread_mutex_t control, exchanging, lock;
+    pthread_mutex_t control, exchanging, lock, encoding;
     pthread_cond_t wake, exchanged;
     pthread_t thread;
     bool has_thread, is_closed, has_inset;
@@ -57,6 +58,15 @@ static bool wait_until(clm_broadcast *broadcast, int64_t time) {
     return goes_on;
 }
 
+/// Whether there still is a connection to encode for. Then `encoding` is taken.
+static bool begin_encoding(clm_broadcast *broadcast) {
+    pthread_mutex_lock(&broadcast->encoding);
+    if (atomic_load(&broadcast->is_accepting)) return true;
+    pthread_mutex_unlock(&broadcast->encoding);
+    return false;
+}
+
+/// Called with `encoding` taken.
 static void encode(clm_broadcast *broadcast, AVCodecContext *context, const AVFrame *frame) {
     if (avcodec_send_frame(context, frame) < 0) return;
     bool is_video = context == broadcast->encoder.video;
@@ -122,11 +132,19 @@ static void show(clm_broadcast *broadcast, const AVFrame *made) {
 }
 
 static void encode_picture(clm_broadcast *broadcast, AVFrame *made) {
+    if (!begin_encoding(broadcast)) return;
     made->pts = broadcast->ticks;
     bool is_key = atomic_exchange(&broadcast->needs_key, false);
     made->pict_type = is_key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
     clm_encoder_set_bitrate(&broadcast->encoder, atomic_load(&broadcast->bitrate));
     encode(broadcast, broadcast->encoder.video, made);
+    pthread_mutex_unlock(&broadcast->encoding);
+}
+
+static void encode_sound(clm_broadcast *broadcast, const AVFrame *sound) {
+    if (!begin_encoding(broadcast)) return;
+    encode(broadcast, broadcast->encoder.audio, sound);
+    pthread_mutex_unlock(&broadcast->encoding);
 }
 
 static int make_picture(clm_broadcast *broadcast) {
@@ -164,7 +182,7 @@ static int make_sound(clm_broadcast *broadcast) {
     if (result >= 0 && atomic_load(&broadcast->is_silent))
         av_samples_set_silence(sound->data, 0, sound->nb_samples, CLM_CHANNELS, sound->format);
     sound->pts = broadcast->samples;
-    if (result >= 0 && atomic_load(&broadcast->is_accepting)) encode(broadcast, audio, sound);
+    if (result >= 0) encode_sound(broadcast, sound);
     broadcast->samples += audio->frame_size;
     av_frame_free(&sound);
     return result;
@@ -227,6 +245,7 @@ clm_broadcast *clm_broadcast_create(const clm_configuration *configuration, clm_
     pthread_mutex_init(&broadcast->control, NULL);
     pthread_mutex_init(&broadcast->exchanging, NULL);
     pthread_mutex_init(&broadcast->lock, NULL);
+    pthread_mutex_init(&broadcast->encoding, NULL);
     clm_condition_init(&broadcast->wake);
     clm_condition_init(&broadcast->exchanged);
     clm_queue_init(&broadcast->queue, configuration->queue_limit);
@@ -241,7 +260,10 @@ clm_broadcast *clm_broadcast_create(const clm_configuration *configuration, clm_
 
 /// Called with `control` taken.
 static void disconnect(clm_broadcast *broadcast, int32_t drain) {
+    // What is being encoded is queued first, and sent with the rest.
+    pthread_mutex_lock(&broadcast->encoding);
     atomic_store(&broadcast->is_accepting, false);
+    pthread_mutex_unlock(&broadcast->encoding);
     if (broadcast->link) clm_link_close(broadcast->link, drain);
     broadcast->link = NULL;
     atomic_store(&broadcast->is_connected, false);
@@ -281,6 +303,7 @@ void clm_broadcast_free(clm_broadcast *broadcast) {
     av_frame_free(&broadcast->image);
     pthread_cond_destroy(&broadcast->exchanged);
     pthread_cond_destroy(&broadcast->wake);
+    pthread_mutex_destroy(&broadcast->encoding);
     pthread_mutex_destroy(&broadcast->lock);
     pthread_mutex_destroy(&broadcast->exchanging);
     pthread_mutex_destroy(&broadcast->control);

@@ -234,7 +234,10 @@ struct BookmarkTests {
         let (manager, key) = (desk.manager, desk.key)
         try await desk.sandbox.set(fault: "503", on: "/bookmarks")
         try await manager.bookmarks.add("waits", at: .seconds(3), to: key)
+        let events = manager.events
         try await manager.downloads.remove(key)
+        // Until its files are gone, the learner is still named in its address.
+        _ = try await manager.first(in: events) { if case .removed(key) = $0 { true } else { false } }
         #expect(try await manager.bookmarks.waiting().map(\.key) == [key])
         try await desk.sandbox.set(fault: "", on: "/bookmarks")
         #expect(try await manager.reports.send().delivered == 1)

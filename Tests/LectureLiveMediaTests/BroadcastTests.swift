@@ -33,6 +33,23 @@ extension LiveMediaNetTests {
             #expect(contents.sounds.count >= statistics.soundsSent - 1)
         }
 
+        @Test func `a picture that is being encoded at an orderly end is sent`() async throws {
+            let server = try await RTMPServer.start()
+            var configuration = Studio.configuration()
+            // So many and so large that the encoder never rests.
+            (configuration.width, configuration.height, configuration.framesPerSecond) = (1280, 720, 120)
+            let broadcast = try LiveBroadcast(configuration)
+            for connection in 1...8 {
+                try await broadcast.connect(to: server.url("end\(connection)"))
+                try await Studio.send(5, with: broadcast)
+                await broadcast.disconnect()
+                let statistics = broadcast.statistics
+                #expect(statistics.framesEncoded == statistics.framesSent)
+                #expect(statistics.framesDropped == 0 && statistics.soundsDropped == 0)
+            }
+            broadcast.close()
+        }
+
         @Test func `it reconnects with the same source and encoders`() async throws {
             let server = try await RTMPServer.start()
             let broadcast = try LiveBroadcast(Studio.configuration())
