@@ -99,7 +99,8 @@ enum DetailBenchmark {
         _ = try index.contents.setFacts(lease, facts, now: now)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
         let version = try index.versions.beginVersion(
-            lease, requests: roles.map { ResourceRequest(role: $0, name: "", urls: []) }, now: now)
+            lease, requests: roles.map { ResourceRequest(role: $0, name: "", urls: []) }, now: now
+        ).id
         for var resource in try index.versions.resources(version) {
             resource.state = .planned
             resource.path = "media/\(number % 256)/\(number).\(resource.role.name)"

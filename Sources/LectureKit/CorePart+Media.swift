@@ -128,6 +128,14 @@ extension CorePart {
         return content
     }
 
+    /// The same for a line of a list.
+    func correct(_ line: inout ContentLine, _ file: FinalizedFile) {
+        guard line.state == .completed, let error = mediaFault(file, key: line.key) else { return }
+        line.state = .failed
+        line.error = error
+        line.committedBytes = 0
+    }
+
     /// Where the media of a lecture's complete version is; nil without one.
     func finalizedFile(_ item: ItemRecord) throws -> FinalizedFile? {
         guard item.currentVersion != nil,

@@ -1,8 +1,8 @@
 package import LectureModel
 import LectureStore
 
-/// Lines for people about the lectures of a list. No lecture is kept: in a list of 100,000, copying them would take
-/// longer than reading them.
+/// Lines for people about the lectures of a list. No lecture is kept, nor made a value: in a list of 100,000, copying
+/// them would take longer than reading them.
 package enum ListLines {
     /// Lines of lectures that follow one another in a list.
     package struct Run<Lines: Sendable>: Sendable {
@@ -24,24 +24,23 @@ package enum ListLines {
     ///   - limit: the maximum number.
     ///   - contents: of the store.
     ///   - lines: what they are written to.
-    ///   - write: writes one lecture, of which only the members of ``ContentMembers/line`` were read.
+    ///   - write: writes one lecture.
     /// - Returns: the lines.
     /// - Throws: ``LectureError`` when the store cannot be read.
     package static func write<Lines: Sendable>(
         _ filter: ContentFilter, sort: ContentSort, after place: ListPlace?, skipping offset: Int, limit: Int,
         in contents: isolated LectureManager.Contents, to lines: Lines,
-        _ write: @Sendable (Content, inout Lines) -> Void
+        _ write: @Sendable (borrowing ContentLine, inout Lines) -> Void
     ) throws(LectureError) -> Run<Lines> {
         try LectureError.only {
             var lines = lines
-            let (written, end): ([Void], ContentPlace?) = try contents.queries.contents(
-                filter, sort: sort, after: place?.place, skipping: offset, limit: limit, .line
-            ) { content, file in
-                // Without a file there is nothing to check, and nothing to copy.
-                guard let file else { return write(content, &lines) }
-                write(contents.truthful(content, file), &lines)
+            let rows = ListedRows(
+                try contents.queries, filter, sort: sort, after: place?.place, skipping: offset, limit: limit)
+            let (count, end) = try rows.lines { line, file in
+                if let file { contents.correct(&line, file) }
+                write(line, &lines)
             }
-            return Run(lines: lines, count: written.count, end: end.map { ListPlace(place: $0) })
+            return Run(lines: lines, count: count, end: end.map { ListPlace(place: $0) })
         }
     }
 }

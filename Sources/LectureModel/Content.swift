@@ -195,13 +195,19 @@ extension Content {
     /// Whole percent of what is durable and verified, 0…100, rounded down; nil while it is not known. The bytes of an
     /// adaptive lecture are known at its end: until then it is the share of its chunks, at most 99.
     public var committedPercent: Int? {
+        Self.percent(state, type, bytes: committedBytes, of: totalBytes, chunks: committedChunks, ofChunks: totalChunks)
+    }
+
+    static func percent(
+        _ state: ItemState, _ type: ContentType, bytes: Int64, of total: Int64?, chunks: Int, ofChunks totalChunks: Int
+    ) -> Int? {
         if state == .completed { return 100 }
-        if let totalBytes {
-            guard totalBytes > 0 else { return 100 }
-            let part = min(max(0, committedBytes), totalBytes).magnitude.multipliedFullWidth(by: 100)
-            return Int(totalBytes.magnitude.dividingFullWidth(part).quotient)
+        if let total {
+            guard total > 0 else { return 100 }
+            let part = min(max(0, bytes), total).magnitude.multipliedFullWidth(by: 100)
+            return Int(total.magnitude.dividingFullWidth(part).quotient)
         }
         guard type == .adaptiveDownload, totalChunks > 0 else { return nil }
-        return min(99, max(0, committedChunks) * 100 / totalChunks)
+        return min(99, max(0, chunks) * 100 / totalChunks)
     }
 }

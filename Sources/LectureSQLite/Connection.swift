@@ -152,10 +152,10 @@ package import LectureModel
     /// - Throws: ``LectureError``.
     @discardableResult
     package func execute(_ sql: String, values: [SQLiteValue]) throws -> Int {
-        try lend(sql, values) { statement in
-            while try advance(statement) {}
-            return unsafe Int(sqlite3_changes64(handle))
-        }
+        let statement = try lend(sql, values)
+        defer { giveBack(statement) }
+        while try advance(statement) {}
+        return unsafe Int(sqlite3_changes64(handle))
     }
 
     /// Reads all rows of a query.
@@ -166,7 +166,7 @@ package import LectureModel
     ///   - read: makes a value from a row.
     /// - Returns: the values, in the query's order.
     /// - Throws: ``LectureError``, and what `read` throws.
-    package func query<each Value: SQLiteBindable, Result>(
+    @inlinable package func query<each Value: SQLiteBindable, Result>(
         _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result
     ) throws -> [Result] {
         try query(sql, values: Self.list(repeat each values), read: read)
@@ -180,14 +180,29 @@ package import LectureModel
     ///   - read: makes a value from a row.
     /// - Returns: the values, in the query's order.
     /// - Throws: ``LectureError``, and what `read` throws.
-    package func query<Result>(
+    @inlinable package func query<Result>(
         _ sql: String, values: [SQLiteValue], read: (borrowing Row) throws -> Result
     ) throws -> [Result] {
-        try lend(sql, values) { statement in
-            var results: [Result] = []
-            while try advance(statement) { results.append(try read(statement.row)) }
-            return results
-        }
+        let statement = try lend(sql, values)
+        defer { giveBack(statement) }
+        var results: [Result] = []
+        while try advance(statement) { results.append(try read(statement.row)) }
+        return results
+    }
+
+    /// Reads all rows of a query with values whose number is known only at run time, and collects nothing.
+    ///
+    /// - Parameters:
+    ///   - sql: one query; kept prepared.
+    ///   - values: for its parameters, in order.
+    ///   - read: gets each row.
+    /// - Throws: ``LectureError``, and what `read` throws.
+    @inlinable package func forEachRow(
+        _ sql: String, values: [SQLiteValue], read: (borrowing Row) throws -> Void
+    ) throws {
+        let statement = try lend(sql, values)
+        defer { giveBack(statement) }
+        while try advance(statement) { try read(statement.row) }
     }
 
     /// Reads a query until enough of its rows were of use.
@@ -202,14 +217,14 @@ package import LectureModel
     package func search<each Value: SQLiteBindable, Result>(
         for count: Int, _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result?
     ) throws -> (found: [Result], rows: Int) {
-        try lend(sql, Self.list(repeat each values)) { statement in
-            var (found, rows): ([Result], Int) = ([], 0)
-            while found.count < count, try advance(statement) {
-                rows += 1
-                if let value = try read(statement.row) { found.append(value) }
-            }
-            return (found, rows)
+        let statement = try lend(sql, Self.list(repeat each values))
+        defer { giveBack(statement) }
+        var (found, rows): ([Result], Int) = ([], 0)
+        while found.count < count, try advance(statement) {
+            rows += 1
+            if let value = try read(statement.row) { found.append(value) }
         }
+        return (found, rows)
     }
 
     /// Reads the first row of a query.
@@ -220,7 +235,7 @@ package import LectureModel
     ///   - read: makes a value from a row.
     /// - Returns: nil when the query returns no row.
     /// - Throws: ``LectureError``, and what `read` throws.
-    package func first<each Value: SQLiteBindable, Result>(
+    @inlinable package func first<each Value: SQLiteBindable, Result>(
         _ sql: String, _ values: repeat each Value, read: (borrowing Row) throws -> Result
     ) throws -> Result? {
         try first(sql, values: Self.list(repeat each values), read: read)
@@ -234,12 +249,12 @@ package import LectureModel
     ///   - read: makes a value from a row.
     /// - Returns: nil when the query returns no row.
     /// - Throws: ``LectureError``, and what `read` throws.
-    package func first<Result>(
+    @inlinable package func first<Result>(
         _ sql: String, values: [SQLiteValue], read: (borrowing Row) throws -> Result
     ) throws -> Result? {
-        try lend(sql, values) { statement in
-            try advance(statement) ? try read(statement.row) : nil
-        }
+        let statement = try lend(sql, values)
+        defer { giveBack(statement) }
+        return try advance(statement) ? try read(statement.row) : nil
     }
 
     /// Runs several statements separated by semicolons; nothing is bound or kept prepared.
@@ -298,9 +313,9 @@ package import LectureModel
 
     /// Runs a statement that controls a transaction; no ``FaultPoint/statement(_:)``.
     func control(_ sql: String) throws {
-        try prepared(sql, []) { statement in
-            while try advance(statement) {}
-        }
+        let statement = try prepared(sql, [])
+        defer { cache.put(statement) }
+        while try advance(statement) {}
     }
 
     /// Lends the handle to a function of this module.
@@ -329,32 +344,41 @@ package import LectureModel
         return SQLiteError(code: code, message: message, systemError: system).lectureError()
     }
 
-    private func lend<Result>(
-        _ sql: String, _ values: [SQLiteValue], _ body: (Statement) throws -> Result
-    ) throws -> Result {
+    /// Lends a statement with its values bound. What reads it is compiled where it is used (`@inlinable`): code for any
+    /// kind of result has to look its type up for every statement.
+    @usableFromInline func lend(_ sql: String, _ values: [SQLiteValue]) throws -> Statement {
         if let base {
             try requireTransaction()
-            return try base.lend(sql, values, body)
+            return try base.lend(sql, values)
         }
         try faultPoint?(.statement(sql))
-        return try prepared(sql, values, body)
+        return try prepared(sql, values)
     }
 
-    private func prepared<Result>(
-        _ sql: String, _ values: [SQLiteValue], _ body: (Statement) throws -> Result
-    ) throws -> Result {
+    /// Takes a lent statement back, reset.
+    @usableFromInline func giveBack(_ statement: Statement) {
+        if let base { return base.giveBack(statement) }
+        cache.put(statement)
+    }
+
+    private func prepared(_ sql: String, _ values: [SQLiteValue]) throws -> Statement {
         let statement = try cache.take(sql) ?? prepare(sql)
-        defer { cache.put(statement) }
-        guard statement.parameterCount == Int32(values.count) else {
-            throw LectureError(.bug, detail: "\(values.count) values for \(statement.parameterCount) parameters")
+        do {
+            guard statement.parameterCount == Int32(values.count) else {
+                throw LectureError(.bug, detail: "\(values.count) values for \(statement.parameterCount) parameters")
+            }
+            for (place, value) in values.enumerated() {
+                guard statement.bind(value, at: Int32(place + 1)) == SQLITE_OK else { throw failure() }
+            }
+        } catch {
+            cache.put(statement)
+            throw error
         }
-        for (place, value) in values.enumerated() {
-            guard statement.bind(value, at: Int32(place + 1)) == SQLITE_OK else { throw failure() }
-        }
-        return try body(statement)
+        return statement
     }
 
-    private func advance(_ statement: Statement) throws -> Bool {
+    /// Steps to the next row; false at the end.
+    @usableFromInline func advance(_ statement: Statement) throws -> Bool {
         switch statement.step() {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -370,8 +394,11 @@ package import LectureModel
         return unsafe Statement(takingOwnership: prepared, sql: sql)
     }
 
-    private static func list<each Value: SQLiteBindable>(_ values: repeat each Value) -> [SQLiteValue] {
+    /// The values of a statement as SQLite stores them.
+    @usableFromInline static func list<each Value: SQLiteBindable>(_ values: repeat each Value) -> [SQLiteValue] {
         var list: [SQLiteValue] = []
+        // Enough for all statements but a few: growing step by step would be several allocations for each.
+        list.reserveCapacity(16)
         for value in repeat each values { list.append(value.sqliteValue) }
         return list
     }

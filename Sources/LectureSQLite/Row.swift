@@ -4,7 +4,7 @@ import CSQLite
 ///
 /// Columns are counted from 0. The accessors without `optional` are for columns that the schema keeps from being NULL
 /// (`STRICT` tables with `NOT NULL`); on NULL they return SQLite's conversion: 0, an empty text, an empty blob.
-@safe package struct Row: ~Copyable {
+@safe @usableFromInline package struct Row: ~Copyable {
     private let handle: OpaquePointer
 
     init(borrowing handle: OpaquePointer) { unsafe self.handle = unsafe handle }
@@ -57,6 +57,17 @@ import CSQLite
         guard let base = unsafe sqlite3_column_text(handle, column) else { return "" }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))
         return unsafe String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self)
+    }
+
+    /// Appends a text without making a `String` of it.
+    ///
+    /// - Parameters:
+    ///   - column: from 0.
+    ///   - bytes: what it is appended to; bytes that are not UTF-8 are not replaced.
+    package func appendText(_ column: Int32, to bytes: inout [UInt8]) {
+        guard let base = unsafe sqlite3_column_text(handle, column) else { return }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: base, count: count))
     }
 
     /// Bytes, copied.

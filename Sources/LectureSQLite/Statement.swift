@@ -3,7 +3,7 @@ import CSQLite
 /// A prepared statement. Lent by its ``Connection`` to one user at a time.
 ///
 /// `@safe`: the handle is finalized only in `deinit` and never leaves this module.
-@safe final class Statement {
+@safe @usableFromInline final class Statement {
     /// The text it was prepared from.
     let sql: String
     /// When it was last given back to the cache, as a serial number.
@@ -68,5 +68,5 @@ import CSQLite
     }
 
     /// The current row.
-    var row: Row { unsafe Row(borrowing: handle) }
+    @usableFromInline var row: Row { unsafe Row(borrowing: handle) }
 }

@@ -2,15 +2,6 @@ import LectureFormats
 import LectureModel
 import LectureSQLite
 
-/// Which members of a lecture a query reads.
-package enum ContentMembers: Sendable {
-    /// All of them.
-    case all
-    /// Those that a line for people shows: the key, the title, the type, the state and why, the priority, how far it
-    /// is, and whether it is playable and outdated. The others are empty, zero or nil.
-    case line
-}
-
 /// The columns of `content` for lists and the engine, and their conversion to values.
 enum ContentColumns {
     /// What a list shows, in the order that ``content(_:)`` reads.
@@ -23,14 +14,14 @@ enum ContentColumns {
     /// The same for a statement with ``versionJoin``.
     static let joinedList = "\(row), \(joinedOutdated)"
 
-    /// The columns of ``ContentMembers/line`` at the same places, for a statement with ``versionJoin``. The others are
-    /// NULL, which SQLite sets once for all rows.
+    /// What ``line(_:_:)`` reads, for a statement with ``versionJoin``.
     static let joinedLine = """
-        content.id, content.key, NULL, content.title, NULL, NULL, NULL, content.content_type, content.state, \
-        content.stop_reason, content.error_code, content.error_detail, content.error_cause, content.priority, NULL, \
-        content.bytes_total, content.bytes_proven, content.chunks_total, content.chunks_proven, NULL, NULL, NULL, \
-        NULL, NULL, NULL, \(joinedOutdated)
+        content.id, content.key, content.title, content.content_type, content.state, content.stop_reason, \
+        content.error_code, content.error_detail, content.error_cause, content.priority, content.bytes_total, \
+        content.bytes_proven, content.chunks_total, content.chunks_proven, \(joinedOutdated)
         """
+    /// How many columns ``joinedLine`` has.
+    static let lineCount: Int32 = 15
 
     private static let joinedOutdated =
         "CASE WHEN content.state = \(sql: ItemState.completed) THEN 0 ELSE kept.is_outdated END"
@@ -68,11 +59,6 @@ enum ContentColumns {
         ORDER BY resource.position LIMIT 1) END
         """
 
-    /// What a statement with ``versionJoin`` reads of each lecture, and the path of its media.
-    static func joined(_ members: ContentMembers) -> String {
-        "\(members == .all ? joinedList : joinedLine), \(joinedMedia)"
-    }
-
     private static let mediaText = """
         resource.seal || ':' || coalesce(resource.total_bytes, '') || ':' || resource.file_path
         """
@@ -88,46 +74,73 @@ enum ContentColumns {
         AND version.is_outdated = 0 AND resource.proven_count < resource.chunk_count), content.selection
         """
 
-    /// Reads the columns of ``list``, or of ``joinedLine``.
+    /// Reads the columns of ``list``.
     ///
     /// - Parameters:
     ///   - row: of a query.
     ///   - first: the index of the first of them.
-    ///   - members: which of them are read.
     /// - Returns: the lecture.
     /// - Throws: ``LectureError`` with the code `storeDamaged`.
-    static func content(
-        _ row: borrowing Row, from first: Int32 = 0, _ members: ContentMembers = .all
-    ) throws -> Content {
+    static func content(_ row: borrowing Row, from first: Int32 = 0) throws -> Content {
         var content = Content(
-            key: ContentKey(stored: row.text(first + 1)), sourceURL: members == .all ? row.text(first + 2) : "",
-            title: row.text(first + 3), state: try row.enumeration(first + 8, ItemState.self),
-            added: row.timestamp(first + 23))
-        content.type = try row.enumeration(first + 7, ContentType.self)
-        content.stopReason = row.isNull(first + 9) ? nil : try row.enumeration(first + 9, StopReason.self)
-        content.error = row.optionalInt(first + 10).map { code in
-            LectureError(.stored(code), detail: row.text(first + 11), cause: row.text(first + 12))
-        }
-        content.priority = row.int(first + 13)
-        // The length of a segment is known once it is fetched: until all are, the sum says nothing.
-        let isGrowing = content.type == .adaptiveDownload && content.state != .completed
-        content.totalBytes = isGrowing ? nil : row.optionalInt64(first + 15)
-        content.committedBytes = row.int64(first + 16)
-        content.totalChunks = row.int(first + 17)
-        content.committedChunks = row.int(first + 18)
-        content.isPlayable = !row.isNull(first + 25)
-        content.isOutdated = row.optionalInt(first + 25) == 1
-        if members == .line { return content }
+            key: ContentKey(stored: row.text(first + 1)), sourceURL: row.text(first + 2), title: row.text(first + 3),
+            state: try row.enumeration(first + 8, ItemState.self), added: row.timestamp(first + 23))
         content.course = row.text(first + 4)
         content.teacher = row.text(first + 5)
         content.folder = row.text(first + 6)
+        content.type = try row.enumeration(first + 7, ContentType.self)
+        content.stopReason = try stopReason(row, first + 9)
+        content.error = error(row, from: first + 10)
+        content.priority = row.int(first + 13)
         content.position = row.int64(first + 14)
+        content.totalBytes = isGrowing(content.type, content.state) ? nil : row.optionalInt64(first + 15)
+        content.committedBytes = row.int64(first + 16)
+        content.totalChunks = row.int(first + 17)
+        content.committedChunks = row.int(first + 18)
         content.attempts = row.int(first + 19)
         content.nextAttempt = row.optionalTimestamp(first + 20)
         content.sha256 = row.optionalBlob(first + 21)
         content.duration = row.optionalInt64(first + 22).map { .milliseconds($0) }
         content.completed = row.optionalTimestamp(first + 24)
+        content.isPlayable = !row.isNull(first + 25)
+        content.isOutdated = row.optionalInt(first + 25) == 1
         return content
+    }
+
+    /// Reads the columns of ``joinedLine``.
+    ///
+    /// - Parameters:
+    ///   - row: of a query.
+    ///   - line: what they are read into, in place of another lecture.
+    /// - Throws: ``LectureError`` with the code `storeDamaged`.
+    static func line(_ row: borrowing Row, _ line: inout ContentLine) throws {
+        line.setTexts(key: { row.appendText(1, to: &$0) }, title: { row.appendText(2, to: &$0) })
+        line.type = try row.enumeration(3, ContentType.self)
+        line.state = try row.enumeration(4, ItemState.self)
+        line.stopReason = try stopReason(row, 5)
+        line.error = error(row, from: 6)
+        line.priority = row.int(9)
+        line.totalBytes = isGrowing(line.type, line.state) ? nil : row.optionalInt64(10)
+        line.committedBytes = row.int64(11)
+        line.totalChunks = row.int(12)
+        line.committedChunks = row.int(13)
+        line.isOutdated = row.int(14) == 1
+    }
+
+    private static func stopReason(_ row: borrowing Row, _ column: Int32) throws -> StopReason? {
+        row.isNull(column) ? nil : try row.enumeration(column, StopReason.self)
+    }
+
+    /// Reads a code, the detail and the cause.
+    private static func error(_ row: borrowing Row, from first: Int32) -> LectureError? {
+        guard let code = row.optionalInt(first) else { return nil }
+        return LectureError(.stored(code), detail: row.text(first + 1), cause: row.text(first + 2))
+    }
+
+    /// Whether files may still be added: the length of a segment is known once it is fetched, and until all are, the
+    /// sum says nothing.
+    private static func isGrowing(_ type: ContentType, _ state: ItemState) -> Bool {
+        type == .adaptiveDownload && state != .completed
     }
 
     /// Reads the column ``media``.

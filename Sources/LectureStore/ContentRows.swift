@@ -14,6 +14,15 @@ package struct ContentRows: ContentStore {
     /// The lecture of this row.
     package func item(_ id: ContentID) throws -> ItemRecord? { try connection.item(id: id).map(opened) }
 
+    /// The key of the lecture of this row.
+    ///
+    /// - Parameter id: the row.
+    /// - Returns: nil when there is none.
+    /// - Throws: ``LectureError``.
+    package func key(_ id: ContentID) throws -> ContentKey? {
+        try connection.first("SELECT key FROM content WHERE id = ?", id) { ContentKey(stored: $0.text(0)) }
+    }
+
     /// What a licence has to know of a lecture's media. One narrow row: a renewal asks for it once for each licence.
     ///
     /// - Parameter key: the key of the lecture, or the one it had until its gateway named it.

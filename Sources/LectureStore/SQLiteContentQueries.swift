@@ -65,33 +65,20 @@ package final class SQLiteContentQueries {
     ///   - place: the end of the page before, with the same filter and order; nil for the beginning.
     ///   - offset: how many are skipped.
     ///   - limit: the maximum number.
-    ///   - members: what is read of each lecture.
     ///   - read: gets each lecture.
     /// - Returns: the results, and the place of the last one; nil when nothing can follow it.
     /// - Throws: the error of the store when it cannot be read; what `read` throws.
     package func contents<Result>(
         _ filter: ContentFilter, sort: ContentSort, after place: ContentPlace?, skipping offset: Int, limit: Int,
-        _ members: ContentMembers = .all, read: (Content, FinalizedFile?) throws -> Result
+        read: (Content, FinalizedFile?) throws -> Result
     ) throws -> (results: [Result], end: ContentPlace?) {
-        try consistently {
-            let list = try ContentList(filter, sort: sort, on: connection)
-            var results: [Result] = []
-            var last: ContentID?
-            for part in list.parts(after: place) where results.count < limit {
-                let bounds = [(limit - results.count).sqliteValue, max(0, offset).sqliteValue]
-                let rows = try connection.query(
-                    list.sql(part, columns: ContentColumns.joined(members)), values: list.values + part.values + bounds
-                ) { row in
-                    last = row.id(0)
-                    return try read(
-                        try ContentColumns.content(row, members), ContentColumns.media(row, ContentColumns.count))
-                }
-                // Nearly always one part has the whole page, which need not be copied.
-                if results.isEmpty { results = rows } else { results += rows }
-            }
-            guard results.count >= limit, let last else { return (results, nil) }
-            return (results, try list.place(of: last, on: connection))
+        var results: [Result] = []
+        let rows = ListedRows(self, filter, sort: sort, after: place, skipping: offset, limit: limit)
+        let end = try rows.forEach(ContentColumns.joinedList) { row in
+            results.append(
+                try read(try ContentColumns.content(row), ContentColumns.media(row, ContentColumns.count)))
         }
+        return (results, end)
     }
 
     /// Reads at most `limit` lectures before one in a list, up to the one next to it, or after it, each complete one
@@ -109,7 +96,7 @@ package final class SQLiteContentQueries {
             for part in list.parts(after: place) where results.count < limit {
                 let bounds = [(limit - results.count).sqliteValue, 0.sqliteValue]
                 results += try connection.query(
-                    list.sql(part, columns: ContentColumns.joined(.all)), values: list.values + part.values + bounds
+                    list.sql(part, columns: Self.joinedColumns), values: list.values + part.values + bounds
                 ) { try read(try ContentColumns.content($0), ContentColumns.media($0, ContentColumns.count)) }
             }
             return isBefore ? results.reversed() : results
@@ -117,6 +104,7 @@ package final class SQLiteContentQueries {
     }
 
     private static let pageColumns = "\(ContentColumns.list), \(ContentColumns.media)"
+    private static let joinedColumns = "\(ContentColumns.joinedList), \(ContentColumns.joinedMedia)"
 
     /// The complete lectures after a row, with the files of their media, in the order of registration.
     package func completeMedia(
@@ -254,7 +242,7 @@ package final class SQLiteContentQueries {
         let list = try ContentList(filter, sort: sort, on: connection)
         return try list.parts(after: try list.place(of: content, on: connection)).map { part in
             try connection.plan(
-                list.sql(part, columns: ContentColumns.joined(.all)),
+                list.sql(part, columns: Self.joinedColumns),
                 values: list.values + part.values + [50.sqliteValue, 0.sqliteValue])
         }
     }

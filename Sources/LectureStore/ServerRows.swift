@@ -35,12 +35,17 @@ package struct ServerRows: ServerStore {
         }
     }
 
-    func insertURLLeases(_ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp) throws {
-        for (rank, url) in urls.enumerated() {
+    @discardableResult
+    func insertURLLeases(
+        _ resource: ResourceID, urls: [String], expires: Timestamp?, now: Timestamp
+    ) throws -> [URLLeaseRecord] {
+        try urls.enumerated().map { rank, url in
             try connection.execute(
                 "INSERT INTO url_lease(resource_id, url, rank, obtained_ms, expires_ms) VALUES (?, ?, ?, ?, ?)",
-                resource,
-                url, rank, now, expires)
+                resource, url, rank, now, expires)
+            return URLLeaseRecord(
+                id: URLLeaseID(connection.lastInsertedID), resource: resource, url: url, rank: rank, state: .usable,
+                expires: expires)
         }
     }
 

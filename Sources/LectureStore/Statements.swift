@@ -79,42 +79,39 @@ enum StatusStatements {
 /// What counts and lists versions.
 enum VersionStatements {
     /// Recounts what a lecture has of its version.
-    static let recount = "UPDATE content SET \(counters) WHERE id = ?1"
+    static let recount = "UPDATE content SET \(counters(of: counted(of: "?1"))) WHERE id = ?1"
 
-    /// What the lecture `?1` has of its version: follows `SET`.
-    private static let counters = """
+    /// What a lecture has of a version: follows `SET`.
+    private static func counters(of version: String) -> String {
+        """
         (bytes_total, bytes_proven, chunks_total, chunks_proven) = (
             SELECT sum(total_bytes), coalesce(sum(proven_bytes), 0), coalesce(sum(chunk_count), 0),
                    coalesce(sum(proven_count), 0)
-            FROM resource WHERE version_id = (
-                SELECT id FROM version WHERE content_id = ?1 AND state IN \(sql: [VersionState.building, .current])
-                ORDER BY state LIMIT 1))
+            FROM resource WHERE version_id = \(version))
         """
+    }
 
-    /// Whether a lecture's counters count a version: the one being built or, without one, the current one.
-    ///
-    /// - Parameters:
-    ///   - version: the parameter with the version.
-    ///   - content: the parameter with the lecture.
-    /// - Returns: a condition.
-    private static func isCounted(_ version: String, of content: String) -> String {
+    /// The version that a lecture's counters count: the one being built or, without one, the current one. One look-up
+    /// in an index for each: `ORDER BY state LIMIT 1` would sort in a table of its own, for every group of chunks.
+    private static func counted(of content: String) -> String {
         """
-        \(version) = (SELECT id FROM version WHERE content_id = \(content)
-            AND state IN \(sql: [VersionState.building, .current]) ORDER BY state LIMIT 1)
+        coalesce(
+            (SELECT id FROM version WHERE content_id = \(content) AND state = \(sql: VersionState.building)),
+            (SELECT id FROM version WHERE content_id = \(content) AND state = \(sql: VersionState.current)))
         """
     }
 
     /// Raises what a lecture will have of its version. Run for each file that gets a length.
     static let raiseTotals = """
         UPDATE content SET bytes_total = coalesce(bytes_total, 0) + ?3, chunks_total = chunks_total + ?4
-        WHERE id = ?2 AND \(isCounted("?1", of: "?2"))
+        WHERE id = ?2 AND ?1 = \(counted(of: "?2"))
         """
 
     /// Raises what a lecture has of its version. Run for every group of chunks that is committed.
     static let raiseCommitted = """
         UPDATE content SET chunks_proven = chunks_proven + ?3, bytes_proven = bytes_proven + ?4,
             updated_ms = coalesce(?5, updated_ms)
-        WHERE id = ?2 AND \(isCounted("?1", of: "?2"))
+        WHERE id = ?2 AND ?1 = \(counted(of: "?2"))
         """
 
     /// Forgets what a lecture had of an earlier version: one that begins has nothing. The condition spares the indexes
@@ -124,14 +121,39 @@ enum VersionStatements {
         WHERE id = ? AND (bytes_total IS NOT NULL OR bytes_proven <> 0 OR chunks_total <> 0 OR chunks_proven <> 0)
         """
 
-    /// Completes a lecture, ends its claim, and counts what its version has, in one change of its row: each of them
-    /// writes a dozen indexes. The header fields may be credentials, and nothing needs them any more; SQLite overwrites
-    /// them (`secure_delete`).
+    /// Makes a version current that is being built, or was complete before.
+    static let makeCurrent = """
+        UPDATE version SET state = \(sql: VersionState.current), sha256 = coalesce(?, sha256), completed_ms = ?,
+            is_outdated = 0
+        WHERE id = ? AND content_id = ?
+            AND (state = \(sql: VersionState.building) OR state = \(sql: VersionState.current))
+        """
+
+    /// The current version of a lecture, where it is another one than `?2`.
+    static let otherCurrent = """
+        SELECT id FROM version WHERE content_id = ?1 AND state = \(sql: VersionState.current) AND id <> ?2
+        """
+
+    /// The version of a lecture that is being built.
+    static let building = "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)"
+
+    /// Begins the next version of a lecture. Not with `SELECT`: SQLite first copies its result into a table of its own
+    /// where it reads what is inserted into.
+    static let begin = """
+        INSERT INTO version(content_id, number, state, created_ms, source_url, source_identity)
+        VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1),
+            \(sql: VersionState.building), ?2,
+            (SELECT source_url FROM content WHERE id = ?1), (SELECT source_identity FROM content WHERE id = ?1))
+        """
+
+    /// Completes a lecture with the version `?4`, ends its claim, and counts what that has, in one change of its row:
+    /// each of them writes a dozen indexes. The header fields may be credentials, and nothing needs them any more;
+    /// SQLite overwrites them (`secure_delete`).
     static let completeContent = """
         UPDATE content SET state = \(sql: ItemState.completed), stop_reason = NULL, error_code = NULL,
             error_detail = '', error_cause = '', attempts = 0, next_attempt_ms = NULL, wait_set_ms = NULL,
             sha256 = coalesce(?2, sha256), completed_ms = ?3, updated_ms = ?3, headers = '{}',
-            \(Claim.content.freed), \(counters)
+            \(Claim.content.freed), \(counters(of: "?4"))
         WHERE id = ?1
         """
 

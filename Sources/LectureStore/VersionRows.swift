@@ -10,9 +10,7 @@ package struct VersionRows: VersionStore {
 
     /// The version being built, with its resources but those of streams; nil when there is none.
     package func building(_ content: ContentID) throws -> (version: VersionID, resources: [ResourceRecord])? {
-        let version: VersionID? = try connection.first(
-            "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)", content
-        ) { $0.id(0) }
+        let version: VersionID? = try connection.first(VersionStatements.building, content) { $0.id(0) }
         return try version.map { ($0, try connection.headResources(of: $0)) }
     }
 
@@ -27,33 +25,42 @@ package struct VersionRows: VersionStore {
     ///   - lease: the lease.
     ///   - requests: the resources, in their order.
     ///   - now: the wall clock.
-    /// - Returns: the version's row.
+    /// - Returns: the version, with its rows as they were inserted.
     /// - Throws: ``LectureError``; `bug` when a version is being built already.
-    package func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID {
+    package func beginVersion(
+        _ lease: ContentLease, requests: [ResourceRequest], now: Timestamp
+    ) throws -> NewVersion {
         try connection.atomically {
             try connection.requireLease(lease)
             try requireNothingBuilding(lease.content)
-            try connection.execute(
-                """
-                INSERT INTO version(content_id, number, state, created_ms, source_url, source_identity)
-                SELECT id, (SELECT coalesce(max(number), 0) + 1 FROM version WHERE content_id = ?1),
-                    \(sql: VersionState.building), ?2, source_url, source_identity
-                FROM content WHERE id = ?1
-                """, lease.content, now)
+            try connection.execute(VersionStatements.begin, lease.content, now)
             let version = VersionID(connection.lastInsertedID)
+            var files: [NewVersion.File] = []
             for (place, request) in requests.enumerated() {
-                try connection.execute(
-                    """
-                    INSERT INTO resource(version_id, role, position, name, expected_sha256, expected_bytes)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """, version, request.role.rawValue, place, request.name, request.expectedSHA256,
-                    request.expectedBytes)
-                let resource = ResourceID(connection.lastInsertedID)
-                try store.servers.insertURLLeases(resource, urls: request.urls, expires: nil, now: now)
+                let record = try insert(request, at: place, of: version, lease.content)
+                let urls = try store.servers.insertURLLeases(record.id, urls: request.urls, expires: nil, now: now)
+                files.append(NewVersion.File(record: record, urls: urls))
             }
             try connection.execute(VersionStatements.countNothing, lease.content)
-            return version
+            return NewVersion(id: version, files: files)
         }
+    }
+
+    private func insert(
+        _ request: ResourceRequest, at place: Int, of version: VersionID, _ content: ContentID
+    ) throws -> ResourceRecord {
+        try connection.execute(
+            """
+            INSERT INTO resource(version_id, role, position, name, expected_sha256, expected_bytes)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """, version, request.role.rawValue, place, request.name, request.expectedSHA256, request.expectedBytes)
+        var record = ResourceRecord(
+            id: ResourceID(connection.lastInsertedID), version: version, content: content, role: request.role)
+        record.position = place
+        record.name = request.name
+        record.expectedSHA256 = request.expectedSHA256
+        record.expectedBytes = request.expectedBytes
+        return record
     }
 
     /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
@@ -84,19 +91,13 @@ package struct VersionRows: VersionStore {
     package func completeVersion(_ lease: ContentLease, _ version: VersionID, sha256: [UInt8]?, now: Timestamp) throws {
         try connection.atomically {
             try connection.requireLease(lease)
-            let former: VersionID? = try connection.first(
-                "SELECT id FROM version WHERE content_id = ? AND state = \(sql: VersionState.current) AND id <> ?",
-                lease.content, version
-            ) { $0.id(0) }
+            let former: VersionID? = try connection.first(VersionStatements.otherCurrent, lease.content, version) {
+                $0.id(0)
+            }
             if let former { try retire(former, of: lease.content, state: .superseded) }
-            let changed = try connection.execute(
-                """
-                UPDATE version SET state = \(sql: VersionState.current), sha256 = coalesce(?, sha256), completed_ms = ?,
-                    is_outdated = 0
-                WHERE id = ? AND content_id = ? AND state IN \(sql: [VersionState.building, .current])
-                """, sha256, now, version, lease.content)
+            let changed = try connection.execute(VersionStatements.makeCurrent, sha256, now, version, lease.content)
             guard changed == 1 else { throw LectureError(.bug, detail: "a version that is not being built") }
-            try connection.execute(VersionStatements.completeContent, lease.content, sha256, now)
+            try connection.execute(VersionStatements.completeContent, lease.content, sha256, now, version)
         }
     }
 
@@ -142,9 +143,7 @@ package struct VersionRows: VersionStore {
     }
 
     private func requireNothingBuilding(_ content: ContentID) throws {
-        let isBuilding = try connection.first(
-            "SELECT 1 FROM version WHERE content_id = ? AND state = \(sql: VersionState.building)", content
-        ) { _ in true }
+        let isBuilding = try connection.first(VersionStatements.building, content) { _ in true }
         guard isBuilding == nil else { throw LectureError(.bug, detail: "a version is being built already") }
     }
 

@@ -140,12 +140,15 @@ private final class Watch: Sendable {
     @discardableResult
     private func look() -> Int {
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
-        let sum = names.reduce(0) { sum, name in
+        // A file with two names is on the disk once: what is published is linked.
+        var files: [ino_t: Int] = [:]
+        for name in names {
             var status = stat()
-            guard unsafe lstat("\(directory)/\(name)", &status) == 0 else { return sum }
+            guard unsafe lstat("\(directory)/\(name)", &status) == 0 else { continue }
             // The allocated blocks, not the length of a sparse file.
-            return sum + Int(status.st_blocks) * 512
+            files[status.st_ino] = Int(status.st_blocks) * 512
         }
+        let sum = files.values.reduce(0, +)
         findings.withLock { $0.peak = max($0.peak, sum) }
         return sum
     }

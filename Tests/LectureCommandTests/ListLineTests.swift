@@ -49,11 +49,23 @@ import Testing
         #expect(contents.count == 8 * 5 * 4 + StopReason.allCases.count * 5)
         for content in contents {
             var rows = SafeRows()
-            ListCommand.append(content.line, to: &rows)
+            content.withLine { ListCommand.append($0, to: &rows) }
             let line = String(decoding: rows.bytes, as: UTF8.self)
             #expect(line == SafeText.row(ListCommand.row(content)).text)
             #expect(line.utf8.count { $0 == 0x09 } == 6 && line.hasSuffix("\n"))
         }
+    }
+
+    @Test(arguments: [[0xFF], [0x61, 0xC3], [0xE2, 0x80, 0xA8], [0x1B, 0x5B, 0x6D], [0x09]] as [[UInt8]])
+    func `a title that is no text, or no harmless one, stays in its column`(title: [UInt8]) throws {
+        var line = ContentLine()
+        line.setTexts(key: { $0 += Array("k1".utf8) }, title: { $0 += title })
+        var rows = SafeRows()
+        ListCommand.append(line, to: &rows)
+        let text = try #require(String(validating: rows.bytes, as: UTF8.self))
+        let values = text.dropLast().split(separator: "\t", omittingEmptySubsequences: false)
+        #expect(values.count == 7 && values[0] == "k1" && text.hasSuffix("\n"))
+        #expect(values[5] == TerminalText.neutralised(String(decoding: title, as: UTF8.self)))
     }
 
     @Test func `lines are written once and in order, whatever the pages`() async throws {
@@ -77,8 +89,8 @@ import Testing
                 pages.pageSize = size
                 for (offset, limit) in [(0, Int.max), (0, 1), (2, 3), (1, 100), (6, 2), (7, 1), (9, 9), (0, 0)] {
                     var written: [[String]] = []
-                    try await pages.writeLines(offset: offset, limit: limit, to: [String]()) { content, lines in
-                        lines.append(content.key.text)
+                    try await pages.writeLines(offset: offset, limit: limit, to: [String]()) { line, lines in
+                        lines.append(line.key.text)
                     } page: { lines in
                         written.append(lines)
                         lines.removeAll()

@@ -73,6 +73,20 @@ func lectureError(_ body: () throws -> Void) -> LectureError? {
         #expect(pairs == [["aa", "ab", "ac"], ["bb", "bc"], ["cc"]])
     }
 
+    @Test func aStatementIsKeptForItsTextWhereverThatIs() throws {
+        let database = try SmallDatabase()
+        let words = Array("INSERT INTO item(name) VALUES (?)")
+        for name in ["a", "b", "c"] {
+            // Each time a new text, in another place or in the place of one that is gone.
+            try database.connection.execute(String(words), name)
+            _ = try database.connection.first(String(Array("SELECT '\(name)' AS name")), read: { $0.text(0) }).map {
+                #expect($0 == name)
+            }
+        }
+        #expect(try database.connection.query("SELECT name FROM item ORDER BY name") { $0.text(0) } == ["a", "b", "c"])
+        #expect(database.connection.idleStatementCount == 5)
+    }
+
     @Test func onlyABoundedNumberOfStatementsStaysPrepared() throws {
         let database = try SmallDatabase()
         for number in 0..<300 { _ = try database.connection.first("SELECT \(number)") { $0.int(0) } }

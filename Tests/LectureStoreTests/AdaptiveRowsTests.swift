@@ -34,7 +34,7 @@ import Testing
             ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/\(name).m3u8"]),
             ResourceRequest(role: .playlist, name: "1.m3u8", urls: ["http://127.0.0.1/\(name)-1.m3u8"]),
         ]
-        let version = try store.index.versions.beginVersion(lease, requests: playlists, now: store.now)
+        let version = try store.index.versions.beginVersion(lease, requests: playlists, now: store.now).id
         var facts = ContentFacts()
         facts.type = .adaptiveDownload
         _ = try store.index.contents.setFacts(lease, facts, now: store.now)
@@ -377,7 +377,7 @@ import Testing
     private static func build(_ store: StoreFixture, _ content: ContentID, completes: Bool) throws -> VersionID {
         let lease = try store.lease(content)
         let media = ResourceRequest(role: .media, name: "", urls: [source])
-        let version = try store.index.versions.beginVersion(lease, requests: [media], now: store.now)
+        let version = try store.index.versions.beginVersion(lease, requests: [media], now: store.now).id
         var facts = ContentFacts()
         facts.type = .adaptiveDownload
         _ = try store.index.contents.setFacts(lease, facts, now: store.now)

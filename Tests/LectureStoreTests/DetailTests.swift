@@ -21,7 +21,7 @@ import Testing
         let lease = try store.leased(name)
         let roles: [ResourceRole] = [.media, .snapshot, .thumbnail]
         let requests = roles.map { ResourceRequest(role: $0, name: "", urls: ["http://127.0.0.1/\(name)-\($0.name)"]) }
-        let version = try store.index.versions.beginVersion(lease, requests: requests, now: store.now)
+        let version = try store.index.versions.beginVersion(lease, requests: requests, now: store.now).id
         for var resource in try store.index.versions.resources(version) {
             resource.state = .planned
             resource.path = "media/\(name)-\(resource.role.name)"

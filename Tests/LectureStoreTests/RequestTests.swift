@@ -249,7 +249,7 @@ import Testing
             let lease = try store.leased("a")
             #expect(try store.index.contents.setFacts(lease, ContentFacts(), now: store.now) == nil)
             let request = ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/a.mp4?sig=1"])
-            let version = try store.index.versions.beginVersion(lease, requests: [request], now: store.now)
+            let version = try store.index.versions.beginVersion(lease, requests: [request], now: store.now).id
             _ = try store.enqueue(DownloadRequest(url: "http://127.0.0.1/a.mp4?sig=2"), "a")
             #expect(try store.item(lease.content).isLoaded)
             #expect(try store.index.versions.building(lease.content)?.version == version)

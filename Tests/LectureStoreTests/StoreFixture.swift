@@ -80,7 +80,7 @@ final class StoreFixture {
         _ lease: ContentLease, _ name: String
     ) throws -> (lease: ContentLease, version: VersionID, resource: ResourceRecord) {
         let request = ResourceRequest(role: .media, name: "", urls: ["http://127.0.0.1/\(name).mp4"])
-        let version = try index.versions.beginVersion(lease, requests: [request], now: now)
+        let version = try index.versions.beginVersion(lease, requests: [request], now: now).id
         var resource = try #require(try index.versions.resources(version).first)
         resource.state = .planned
         resource.path = "media/\(name)"

@@ -15,9 +15,12 @@ import Testing
             media.expectedSHA256 = [UInt8](repeating: 3, count: 32)
             media.expectedBytes = 12
             let subtitle = ResourceRequest(role: .subtitle, name: "Deutsch", urls: ["http://127.0.0.1/s"])
-            let version = try store.index.versions.beginVersion(lease, requests: [subtitle, media], now: store.now)
+            let started = try store.index.versions.beginVersion(lease, requests: [subtitle, media], now: store.now)
             let building = try #require(try store.index.versions.building(lease.content))
-            #expect(building.version == version)
+            #expect(building.version == started.id)
+            // What is returned is what a later run reads.
+            #expect("\(started.files.map(\.record))" == "\(building.resources)")
+            for file in started.files { #expect(try store.index.servers.urlLeases(file.record.id) == file.urls) }
             #expect(building.resources.map(\.role) == [.media, .subtitle])
             #expect(building.resources.map(\.name) == ["film", "Deutsch"])
             #expect(building.resources[0].expectedSHA256 == media.expectedSHA256)
@@ -250,7 +253,7 @@ import Testing
             let lease = try store.lease(id)
             try store.index.contents.setStatus(lease, ItemStatus(.queued), now: store.now)
             let request = ResourceRequest(role: .media, name: "", urls: [])
-            let second = try store.index.versions.beginVersion(lease, requests: [request], now: store.now)
+            let second = try store.index.versions.beginVersion(lease, requests: [request], now: store.now).id
             #expect(try store.item(id).content.committedBytes == 0)
             #expect(try store.item(id).currentVersion == first)
             var resource = try #require(try store.index.versions.resources(second).first)

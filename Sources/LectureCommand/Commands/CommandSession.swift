@@ -200,11 +200,12 @@ struct ContentPages {
     ///   - offset: how many to skip.
     ///   - limit: the maximum number.
     ///   - lines: what they are written to.
-    ///   - line: writes the line of one lecture, of which only what lines show was read.
+    ///   - line: writes the line of one lecture.
     ///   - page: receives the lines of one page, and clears them.
     /// - Throws: `LectureError` when the store cannot be read; what `page` throws.
     func writeLines<Lines: Sendable>(
-        offset: Int = 0, limit: Int = .max, to lines: Lines, line: @Sendable (Content, inout Lines) -> Void,
+        offset: Int = 0, limit: Int = .max, to lines: Lines,
+        line: @Sendable (borrowing ContentLine, inout Lines) -> Void,
         page: (inout Lines) throws -> Void
     ) async throws {
         var lines = lines

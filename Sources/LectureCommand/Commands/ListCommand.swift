@@ -35,8 +35,8 @@ enum ListCommand {
             } else if context.outputIsTerminal {
                 try await table(pages, offset: offset, limit: limit, session)
             } else {
-                try await pages.writeLines(offset: offset, limit: limit, to: SafeRows()) { content, rows in
-                    append(content, to: &rows)
+                try await pages.writeLines(offset: offset, limit: limit, to: SafeRows()) { line, rows in
+                    append(line, to: &rows)
                 } page: { rows in
                     try context.output.write(rows)
                     rows.removeAll()
@@ -73,15 +73,15 @@ enum ListCommand {
         try session.context.output.write(.lines(lines))
     }
 
-    /// Appends what ``row(_:)`` returns. Both show only what is read of a lecture for a line.
-    static func append(_ content: Content, to rows: inout SafeRows) {
-        rows.append(content.key.text)
-        rows.append(state(content))
-        if let percent = content.committedPercent { rows.append(percent: percent) } else { rows.append("") }
-        rows.append(byteCount: content.totalBytes ?? content.committedBytes)
-        rows.append(content.priority)
-        rows.append(content.title)
-        rows.append(reason(content))
+    /// Appends what ``row(_:)`` returns for the same lecture.
+    static func append(_ line: borrowing ContentLine, to rows: inout SafeRows) {
+        rows.append(line.texts, line.keyRange)
+        rows.append(state(line.state, line.stopReason, isOutdated: line.isOutdated))
+        if let percent = line.committedPercent { rows.append(percent: percent) } else { rows.append("") }
+        rows.append(byteCount: line.totalBytes ?? line.committedBytes)
+        rows.append(line.priority)
+        rows.append(line.texts, line.titleRange)
+        if let error = line.error { rows.append(reason(error, line.state, of: line.key)) } else { rows.append("") }
         rows.endRow()
     }
 
@@ -95,17 +95,25 @@ enum ListCommand {
 
     /// The state, with the reason for a stop, and whether an older version is playable meanwhile.
     static func state(_ content: Content) -> String {
-        if content.stopReason == nil, !content.isOutdated { return content.state.name }
-        let notes = [content.stopReason?.name, content.isOutdated ? ContentCondition.outdated.rawValue : nil]
+        state(content.state, content.stopReason, isOutdated: content.isOutdated)
+    }
+
+    private static func state(_ state: ItemState, _ reason: StopReason?, isOutdated: Bool) -> String {
+        if reason == nil, !isOutdated { return state.name }
+        let notes = [reason?.name, isOutdated ? ContentCondition.outdated.rawValue : nil]
         let text = notes.compactMap(\.self).joined(separator: ", ")
-        return text.isEmpty ? content.state.name : "\(content.state.name) (\(text))"
+        return text.isEmpty ? state.name : "\(state.name) (\(text))"
     }
 
     /// Why it makes no progress, in a few words.
-    static func reason(_ content: Content) -> String {
-        guard let error = content.error, content.state != .completed else { return "" }
+    private static func reason(_ content: Content) -> String {
+        content.error.map { reason($0, content.state, of: content.key) } ?? ""
+    }
+
+    private static func reason(_ error: LectureError, _ state: ItemState, of key: ContentKey) -> String {
+        if state == .completed { return "" }
         let what =
-            error.detail.isEmpty || error.detail == content.key.text
+            error.detail.isEmpty || error.detail == key.text
             ? error.code.summary : "\(error.detail): \(error.code.summary)"
         return error.cause.isEmpty ? what : "\(what) (\(error.cause))"
     }

@@ -31,6 +31,20 @@ package struct SafeRows: Sendable {
         if !isPlain { bytes.append(contentsOf: TerminalText.neutralised(value).utf8) }
     }
 
+    /// Appends a value to the current row without making a `String` of it.
+    ///
+    /// - Parameters:
+    ///   - texts: UTF-8; what is not is replaced.
+    ///   - range: where the value is.
+    package mutating func append(_ texts: [UInt8], _ range: Range<Int>) {
+        // Whether other bytes are valid is for `String` to say.
+        guard TextBytes.arePrintable(texts, range) else {
+            return append(String(decoding: texts[range], as: UTF8.self))
+        }
+        separate()
+        bytes.append(contentsOf: texts[range])
+    }
+
     /// Appends a number to the current row.
     ///
     /// - Parameter number: any number.

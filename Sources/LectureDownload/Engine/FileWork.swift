@@ -1,6 +1,24 @@
 import LectureEngine
 import LectureModel
 
+/// What a complete lecture is published from.
+struct FinishedLecture {
+    let id: ContentID
+    let key: ContentKey
+    /// Whether it is many files.
+    let isAdaptive: Bool
+    /// Its media: the path in the store, and whether that is sealed.
+    let path: String
+    let isSealed: Bool
+
+    /// Takes it from its rows; nil for another file than its finished media.
+    init?(_ record: ItemRecord, _ media: ResourceRecord) {
+        guard media.role == .media, media.state == .finalized else { return nil }
+        (id, key, path) = (record.id, record.content.key, media.path)
+        (isAdaptive, isSealed) = (record.content.type == .adaptiveDownload, media.seal != .plain)
+    }
+}
+
 /// Files that belong to no item in work: those of removed lectures and replaced versions, orphans, and finished files
 /// that are published outside the store.
 struct FileWork: Sendable {
@@ -100,35 +118,38 @@ struct FileWork: Sendable {
     /// Publishes the finished file of a complete lecture to the user's output paths.
     mutating func publish(_ content: ContentID, _ step: inout Step<DownloadMachine>) throws {
         let index = step.store.index
-        guard publishing[content] == nil else { return }
-        let outputs = try index.outputs.pending(content)
-        guard !outputs.isEmpty, let record = try index.contents.item(content), let version = record.currentVersion,
-            let media = try index.versions.resources(version).first(where: {
-                $0.role == .media && $0.state == .finalized
-            })
+        guard publishing[content] == nil, try !index.outputs.pending(content).isEmpty,
+            let record = try index.contents.item(content), let version = record.currentVersion,
+            let lecture = try index.versions.resources(version).lazy.compactMap({ FinishedLecture(record, $0) }).first
         else { return }
-        guard record.content.type != .adaptiveDownload else {
-            return try refuseOutputs(outputs.map(\.path), of: record, &step)
-        }
-        publishing[content] = outputs.count
-        let own = OutputRight.own(try index.outputs.written(record.content.key))
+        try publish(lecture, &step)
+    }
+
+    /// The same for a lecture whose rows are known.
+    mutating func publish(_ lecture: FinishedLecture, _ step: inout Step<DownloadMachine>) throws {
+        let index = step.store.index
+        guard publishing[lecture.id] == nil else { return }
+        let outputs = try index.outputs.pending(lecture.id)
+        guard !outputs.isEmpty else { return }
+        guard !lecture.isAdaptive else { return try refuseOutputs(outputs.map(\.path), of: lecture, &step) }
+        publishing[lecture.id] = outputs.count
+        let own = OutputRight.own(try index.outputs.written(lecture.key))
         for output in outputs {
             let file = Publication(
-                path: media.path, isSealed: media.seal != .plain, output: output.path,
+                path: lecture.path, isSealed: lecture.isSealed, output: output.path,
                 right: output.mayReplace ? .any : own)
-            step.effects.append(.publish(content, file))
+            step.effects.append(.publish(lecture.id, file))
         }
     }
 
     /// An adaptive lecture is many files, none of which is the lecture.
     private func refuseOutputs(
-        _ paths: [String], of record: ItemRecord, _ step: inout Step<DownloadMachine>
+        _ paths: [String], of lecture: FinishedLecture, _ step: inout Step<DownloadMachine>
     ) throws {
-        let key = record.content.key
         for path in paths {
-            try step.store.index.outputs.delete(record.id, path: path)
-            let error = LectureError(.manyFiles, detail: key.text)
-            step.notices.append(.event(.publishingFailed(key: key, path: path, error: error)))
+            try step.store.index.outputs.delete(lecture.id, path: path)
+            let error = LectureError(.manyFiles, detail: lecture.key.text)
+            step.notices.append(.event(.publishingFailed(key: lecture.key, path: path, error: error)))
         }
     }
 
@@ -140,8 +161,7 @@ struct FileWork: Sendable {
         let index = step.store.index
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
-        guard let record = try index.contents.item(content) else { return }
-        let key = record.content.key
+        guard let key = try index.contents.key(content) else { return }
         let event: LectureEvent
         switch outcome {
         case .success(let facts):

@@ -56,7 +56,7 @@ extension ItemWork {
 
     /// Ends the work as far as its transfers and its part files have ended.
     mutating func finishEnding(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
-        guard loader.running == nil, resources.allSatisfy({ $0.sinks.isEmpty }) else { return }
+        guard loader.running == nil, resources.all({ $0.sinks.isEmpty }) else { return }
         let isDiscarded = course == .ending(discarding: true)
         for position in resources.indices {
             try resources[position].keepRemainders(isDiscarded: isDiscarded, shared.settings, step)
@@ -65,7 +65,7 @@ extension ItemWork {
             resources[position].command(.flush, &step)
             resources[position].command(.close(deleting: false), &step)
         }
-        guard resources.allSatisfy(\.machine.isSettled) else { return }
+        guard resources.all({ $0.machine.isSettled }) else { return }
         if isDiscarded { try abandonVersion(&shared, &step) }
         for position in resources.indices { try resources[position].recordClean(step) }
         let index = step.store.index
@@ -95,8 +95,8 @@ extension ItemWork {
     mutating func completeIfWhole(_ shared: inout SharedWork, _ step: inout Step<DownloadMachine>) throws {
         guard !isEnding, !resources.isEmpty, stream.isDrained, let version else { return }
         // Its files are not known before its playlists were read.
-        if media?.record.isPlaylist == true, !stream.isOpen || stream.capture != nil { return }
-        guard resources.allSatisfy({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
+        if isPlaylist, !stream.isOpen || stream.capture != nil { return }
+        guard resources.all({ $0.machine.isOver && $0.sinks.isEmpty }), let media = media ?? resources.first
         else { return }
         switch try StreamCompletion(of: self, shared.settings)?.ending(&stream, &step) ?? .whole {
         case .whole: break
@@ -119,7 +119,7 @@ extension ItemWork {
         report.ended(at: receivedBytes)
         step.notices.append(.event(.progress(progress)))
         step.context.changed(id)
-        try shared.files.publish(id, &step)
+        if let lecture = FinishedLecture(record, media.record) { try shared.files.publish(lecture, &step) }
     }
 
     // MARK: Versions
@@ -128,9 +128,9 @@ extension ItemWork {
     mutating func beginVersion(
         _ requests: [ResourceRequest], _ shared: inout SharedWork, _ step: inout Step<DownloadMachine>
     ) throws {
-        let index = step.store.index
-        let version = try index.versions.beginVersion(lease, requests: requests, now: step.now)
-        try takeVersion(version, try index.versions.resources(version), &shared, step)
+        let new = try step.store.index.versions.beginVersion(lease, requests: requests, now: step.now)
+        (version, resources, stream) = (new.id, [], StreamWork())
+        StreamActions.take(new, into: &self, &shared, step)
     }
 
     /// Takes the version that is being built.
@@ -140,7 +140,7 @@ extension ItemWork {
         self.version = version
         (resources, stream) = ([], StreamWork())
         try StreamActions.take(records, into: &self, &shared, step)
-        if media?.record.isPlaylist == true, try step.store.index.adaptive.hasPlaylists(version) {
+        if isPlaylist, try step.store.index.adaptive.hasPlaylists(version) {
             try StreamActions.open(&self, version, step)
         }
     }

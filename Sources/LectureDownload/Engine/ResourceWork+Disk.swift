@@ -14,9 +14,8 @@ extension ResourceWork {
     ///   - step: where the other rows are.
     /// - Throws: what the store throws.
     init(restoring record: ResourceRecord, under lease: ContentLease, _ step: Step<DownloadMachine>) throws {
-        let (index, post) = (step.store.index, step.store.post)
-        let token = PartToken(value: step.newTransfer().value)
-        let part = step.store.files.make { event in post(.part(token, event)) }
+        let index = step.store.index
+        let (token, part) = step.makePart()
         let rows = record.state == .absent ? [] : try index.resources.chunks(record.id).map(\.index)
         // A damaged row may name an impossible chunk, which would be counted in place of a missing one.
         let count = record.total.map { record.grid.count(total: $0) }

@@ -121,6 +121,13 @@ extension Step<DownloadMachine> {
     mutating func cancel(_ ids: [TransferID]) {
         if !ids.isEmpty { effects.append(.transfer(.cancel(ids))) }
     }
+
+    /// Makes a part file, and the name under which it reports.
+    func makePart() -> (PartToken, any PartFile) {
+        let post = store.post
+        let token = PartToken(value: newTransfer().value)
+        return (token, store.files.make { event in post(.part(token, event)) })
+    }
 }
 
 extension ResourceRecord {

@@ -22,9 +22,25 @@ enum StreamActions {
         for record in records {
             var file = try ResourceWork(restoring: record, under: item.lease, step)
             if record.role.namesFiles { file.base = try step.store.index.adaptive.base(record.id) }
-            item.resources.append(file)
-            shared.parts[file.token] = LivingPart(item: item.id, resource: record.id, file: file.part)
+            add(file, to: &item, &shared)
         }
+    }
+
+    /// Takes the files of a version that has just begun, without those of streams.
+    static func take(
+        _ new: NewVersion, into item: inout ItemWork, _ shared: inout SharedWork, _ step: Step<DownloadMachine>
+    ) {
+        for file in new.files where !file.record.role.isOfStream {
+            let (token, part) = step.makePart()
+            let work = ResourceWork(
+                token: token, lease: item.lease, part: part, record: file.record, committed: [], urls: file.urls)
+            add(work, to: &item, &shared)
+        }
+    }
+
+    private static func add(_ file: ResourceWork, to item: inout ItemWork, _ shared: inout SharedWork) {
+        item.resources.append(file)
+        shared.parts[file.token] = LivingPart(item: item.id, resource: file.record.id, file: file.part)
     }
 
     /// Takes the next files of the streams from the store; those that are finished leave the memory.
@@ -92,7 +108,7 @@ enum StreamActions {
     ///
     /// - Returns: whether the lecture waits for them.
     static func waitsForPlaylists(_ lecture: inout ItemStep) throws -> Bool {
-        guard lecture.item.media?.record.isPlaylist == true,
+        guard lecture.item.isPlaylist,
             !lecture.item.stream.isOpen || lecture.item.stream.capture != nil
         else { return false }
         // A capture waits between two loads.

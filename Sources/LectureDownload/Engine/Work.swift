@@ -43,7 +43,7 @@ struct ItemWork: Sendable {
     /// asked may change with time.
     var busyServer: Server? {
         guard course == .working, case .busy(let server) = obstacle,
-            resources.allSatisfy({ $0.machine.isProbing && $0.sinks.isEmpty && !$0.sources.hasChoice })
+            resources.all({ $0.machine.isProbing && $0.sinks.isEmpty && !$0.sources.hasChoice })
         else { return nil }
         return server
     }
@@ -66,18 +66,18 @@ struct ItemWork: Sendable {
     }
 
     /// Whether the disk may make bytes of it durable.
-    var isWriting: Bool { resources.contains(where: \.machine.isWriting) }
+    var isWriting: Bool { resources.any { $0.machine.isWriting } }
     /// Whether it counts as a job: not while it only waits for a busy server, or for the disk to make its last bytes
     /// durable, nor while it runs beside the jobs.
     var usesSlot: Bool { hasTransfers ? !place.isBesideJobs : !(isBlocked || isReceived) }
     /// Whether a file of it is, or may be, larger than those that are fetched beside the jobs.
     var isLarge: Bool {
         if place.mustBeJob || record.expectedBytes ?? 0 > Int64(FarServers.smallFile) { return true }
-        return resources.contains { $0.record.total ?? $0.record.expectedBytes ?? 0 > FarServers.smallFile }
+        return resources.any { $0.record.total ?? $0.record.expectedBytes ?? 0 > FarServers.smallFile }
     }
     var hasTransfers: Bool { loader.running != nil || resources.indices.contains { !resources[$0].sinks.isEmpty } }
     /// Whether all its bytes were received.
-    var isReceived: Bool { !resources.isEmpty && resources.allSatisfy(\.isReceived) && stream.isDrained }
+    var isReceived: Bool { !resources.isEmpty && resources.all { $0.isReceived } && stream.isDrained }
     var media: ResourceWork? { mediaPlace.map { resources[$0] } }
     /// What keeps it from starting.
     var obstacle: Obstacle {
@@ -86,24 +86,26 @@ struct ItemWork: Sendable {
     }
     /// Whether its media was not answered yet.
     var isMediaProbing: Bool { mediaPlace.map { resources[$0].machine.isProbing } ?? false }
-    private var mediaPlace: Int? { resources.indices.first { resources[$0].record.role == .media } }
+    /// Whether its media is a playlist.
+    var isPlaylist: Bool { mediaPlace.map { resources[$0].record.isPlaylist } ?? false }
+    private var mediaPlace: Int? { resources.firstPlace { $0.record.role == .media } }
     /// Its resources, by name. By places: an adaptive lecture has many, which would each be copied.
     var tokens: [PartToken] { resources.indices.map { resources[$0].token } }
 
     /// Whether a resource belongs to the version that is being built.
-    func has(_ token: PartToken) -> Bool { resources.contains { $0.token == token } }
+    func has(_ token: PartToken) -> Bool { resources.any { $0.token == token } }
 
     /// A resource of the version that is being built, or of one that was discarded in this step.
     subscript(token: PartToken) -> ResourceWork {
         _read {
-            if let position = resources.firstIndex(where: { $0.token == token }) {
+            if let position = resources.firstPlace(where: { $0.token == token }) {
                 yield resources[position]
             } else {
                 yield discarded[discardedPosition(of: token)]
             }
         }
         _modify {
-            if let position = resources.firstIndex(where: { $0.token == token }) {
+            if let position = resources.firstPlace(where: { $0.token == token }) {
                 yield &resources[position]
             } else {
                 yield &discarded[discardedPosition(of: token)]
@@ -132,12 +134,12 @@ struct ItemWork: Sendable {
     /// Whether a lecture with sealed files would get another key, to which they are not bound.
     func unbinds(_ facts: ContentFacts) -> Bool {
         guard let key = facts.key, key != record.content.key, !record.isLoaded else { return false }
-        return resources.contains { $0.cipher != nil || $0.record.seal != .plain }
+        return resources.any { $0.cipher != nil || $0.record.seal != .plain }
     }
 
     /// Bytes received so far, those of running transfers included.
     var receivedBytes: Int64 {
-        resources.reduce(stream.backlog?.finished.bytes ?? 0) { $0 + $1.receivedBytes }
+        resources.sum(from: stream.backlog?.finished.bytes ?? 0) { $0.receivedBytes }
     }
 
     /// Bytes of files of unknown length, which no quota has counted yet. Received bytes that are not committed also use
@@ -161,22 +163,20 @@ struct ItemWork: Sendable {
             progress.remaining = .seconds(Double(max(0, total - progress.bytes)) / progress.bytesPerSecond)
         }
         let finished = stream.backlog?.finished.chunks ?? 0
-        progress.committedChunks = resources.reduce(finished) { $0 + $1.book.committed.count }
-        progress.totalChunks = resources.reduce(finished + stream.waiting(besides: resources)) {
-            $0 + ($1.book.chunkCount ?? ($1.record.role.isOfStream ? 1 : 0))
+        progress.committedChunks = resources.sum(from: finished) { $0.book.committed.count }
+        progress.totalChunks = resources.sum(from: finished + stream.waiting(besides: resources)) {
+            $0.book.chunkCount ?? ($0.record.role.isOfStream ? 1 : 0)
         }
         return progress
     }
 
     /// Bytes of all resources, once that of the media is known; of an adaptive lecture once those of all files are.
     var totalBytes: Int64? {
-        guard let media, media.record.total != nil else { return nil }
-        if media.record.isPlaylist {
+        guard let mediaPlace, resources[mediaPlace].record.total != nil else { return nil }
+        if isPlaylist {
             guard stream.knowsLengths(of: resources) else { return nil }
         }
-        return resources.reduce(stream.backlog?.finished.bytes ?? 0) {
-            $0 + Int64(clamping: $1.record.total ?? 0)
-        }
+        return resources.sum(from: stream.backlog?.finished.bytes ?? 0) { Int64(clamping: $0.record.total ?? 0) }
     }
 }
 

@@ -79,6 +79,8 @@ package protocol ClaimStore {
 package protocol ContentStore {
     /// The lecture of this row.
     func item(_ id: ContentID) throws -> ItemRecord?
+    /// The key of the lecture of this row; nil when there is none.
+    func key(_ id: ContentID) throws -> ContentKey?
     /// Stores a state.
     ///
     /// - Parameters:
@@ -136,7 +138,7 @@ package protocol VersionStore {
     /// The resources of a version but those of streams (``AdaptiveStore``), media first.
     func resources(_ version: VersionID) throws -> [ResourceRecord]
     /// Starts a version with these resources. A version that is being built must not exist.
-    func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> VersionID
+    func beginVersion(_ lease: ContentLease, requests: [ResourceRequest], now: Timestamp) throws -> NewVersion
     /// Marks a version discarded and returns the paths of its files, which the caller deletes and then forgets.
     func discardVersion(_ lease: ContentLease, _ version: VersionID) throws -> [String]
     /// Deletes the rows of a discarded version.

@@ -245,6 +245,41 @@ package struct URLLeaseRecord: Sendable, Hashable {
     }
 }
 
+/// A version that has just begun, with its rows as they were inserted: what begins it need not read them.
+package struct NewVersion: Sendable {
+    /// A file, and the URLs that lead to it.
+    package struct File: Sendable {
+        /// Its row.
+        package let record: ResourceRecord
+        /// Its URLs, by rank.
+        package let urls: [URLLeaseRecord]
+
+        /// Creates a file.
+        ///
+        /// - Parameters:
+        ///   - record: its row.
+        ///   - urls: by rank.
+        package init(record: ResourceRecord, urls: [URLLeaseRecord]) { (self.record, self.urls) = (record, urls) }
+    }
+
+    /// The row.
+    package let id: VersionID
+    /// Its files, media first.
+    package let files: [File]
+
+    /// Creates a version.
+    ///
+    /// - Parameters:
+    ///   - id: the row.
+    ///   - files: in any order; those of a role in their order.
+    package init(id: VersionID, files: [File]) {
+        self.id = id
+        self.files = files.sorted {
+            ($0.record.role.rawValue, $0.record.position) < ($1.record.role.rawValue, $1.record.position)
+        }
+    }
+}
+
 /// The state of a server kept across runs.
 package struct OriginRecord: Sendable, Hashable {
     /// Scheme, host and port.
