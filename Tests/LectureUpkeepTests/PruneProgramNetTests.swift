@@ -180,7 +180,7 @@ struct AgedStore {
             import sqlite3
             d = sqlite3.connect("disk/store/lecturekit.db")
             d.execute("UPDATE last_play SET played_ms = played_ms - 3600000")
-            d.execute("UPDATE content SET completed_ms = completed_ms - 1000 WHERE key = 'c'")
+            d.execute("UPDATE content SET completed_ms = completed_ms - 60000 WHERE key = 'c'")
             d.commit()
             PY
             df --output=avail -B1M disk | tail -1
