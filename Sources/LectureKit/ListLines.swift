@@ -1,8 +1,8 @@
 package import LectureModel
 import LectureStore
 
-/// Lines for people about the lectures of a list. No lecture is kept, nor made a value: in a list of 100,000, copying
-/// them would take longer than reading them.
+/// Lines for people about the lectures of a list. None becomes a value of its own: in a list of 100,000, making and
+/// copying those would take longer than reading their rows.
 package enum ListLines {
     /// Lines of lectures that follow one another in a list.
     package struct Run<Lines: Sendable>: Sendable {

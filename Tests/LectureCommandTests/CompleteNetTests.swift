@@ -245,6 +245,9 @@ struct Shelf {
         let lines = try await shelf.me.list()
         #expect(lines.compactMap(\.state).sorted() == ["completed", "failed"])
         #expect(lines.first { $0.key == "a" }?.name == "media_missing")
+        // Its row still says that it is complete: only what asks for a state corrects that.
+        let text = try await shelf.me("list").text
+        #expect(text.contains("a\tfailed\t0%\t") && text.contains("missing or was cut short"), "\(text)")
         #expect(try await shelf.me("list", "--state", "completed").text.hasPrefix("b\t"))
         #expect(try await shelf.me("list", "--state", "damaged").text.hasPrefix("a\tfailed"))
         #expect(try await shelf.me("show", "a", "--json").text.contains(#""playable":false"#))

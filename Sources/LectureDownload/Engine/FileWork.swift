@@ -118,8 +118,7 @@ struct FileWork: Sendable {
     /// Publishes the finished file of a complete lecture to the user's output paths.
     mutating func publish(_ content: ContentID, _ step: inout Step<DownloadMachine>) throws {
         let index = step.store.index
-        guard publishing[content] == nil, try !index.outputs.pending(content).isEmpty,
-            let record = try index.contents.item(content), let version = record.currentVersion,
+        guard let record = try index.contents.item(content), let version = record.currentVersion,
             let lecture = try index.versions.resources(version).lazy.compactMap({ FinishedLecture(record, $0) }).first
         else { return }
         try publish(lecture, &step)

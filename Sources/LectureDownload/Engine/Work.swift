@@ -62,7 +62,7 @@ struct ItemWork: Sendable {
         let isFull = StreamActions.isFull(self, settings)
         let (isUneven, places) = (restarts.isUneven, resources.indices)
         return places.allSatisfy { resources.isOccupied($0, settings, isUneven: isUneven, isFull: isFull, at: boot) }
-            && !resources.indices.allSatisfy { resources[$0].machine.isOver }
+            && !resources.all { $0.machine.isOver }
     }
 
     /// Whether the disk may make bytes of it durable.
@@ -75,7 +75,7 @@ struct ItemWork: Sendable {
         if place.mustBeJob || record.expectedBytes ?? 0 > Int64(FarServers.smallFile) { return true }
         return resources.any { $0.record.total ?? $0.record.expectedBytes ?? 0 > FarServers.smallFile }
     }
-    var hasTransfers: Bool { loader.running != nil || resources.indices.contains { !resources[$0].sinks.isEmpty } }
+    var hasTransfers: Bool { loader.running != nil || resources.any { !$0.sinks.isEmpty } }
     /// Whether all its bytes were received.
     var isReceived: Bool { !resources.isEmpty && resources.all { $0.isReceived } && stream.isDrained }
     var media: ResourceWork? { mediaPlace.map { resources[$0] } }
@@ -173,7 +173,7 @@ struct ItemWork: Sendable {
     /// Bytes of all resources, once that of the media is known; of an adaptive lecture once those of all files are.
     var totalBytes: Int64? {
         guard let mediaPlace, resources[mediaPlace].record.total != nil else { return nil }
-        if isPlaylist {
+        if resources[mediaPlace].record.isPlaylist {
             guard stream.knowsLengths(of: resources) else { return nil }
         }
         return resources.sum(from: stream.backlog?.finished.bytes ?? 0) { Int64(clamping: $0.record.total ?? 0) }

@@ -245,7 +245,7 @@ package struct URLLeaseRecord: Sendable, Hashable {
     }
 }
 
-/// A version that has just begun, with its rows as they were inserted: what begins it need not read them.
+/// A version that has just begun, with its rows as they were inserted, so that they need not be read again.
 package struct NewVersion: Sendable {
     /// A file, and the URLs that lead to it.
     package struct File: Sendable {
