@@ -4,32 +4,48 @@ import LectureModel
 /// Syncs directories for many files at once: one sync serves all that wait for the same directory.
 ///
 /// ```
-///          ┌──────────── a call that begins here is served by the next run ───────────┐
-///     idle ──a call begins a run──▶ running ──the run ends──▶ idle, and its callers return
+///     idle ──a call──▶ a run ──calls──▶ a run, and one that waits
+///      ▲                │  ▲                  │
+///      └────it ends─────┘  └─────it ends──────┘
 /// ```
 ///
 /// A run covers the calls that began before it: their names were changed before. A call that begins during a run waits
-/// for the next one, which one of the waiting callers makes. With one caller at a time each call is a sync of its own.
+/// for the next one, which the first of these calls makes. With one caller at a time each call is a sync of its own.
+/// The end of a run wakes those whom it served, and the one that makes the next: no thread wakes up to wait again.
 final class DirectorySyncs: Sendable {
+    /// A run that waits for the one before it. What it serves is counted with its directory.
+    private final class Run: Sendable {
+        /// Whether the one before has ended.
+        let turn = Monitor(false)
+        /// What became of it; nil before its end.
+        let outcome = Monitor<Outcome?>(nil)
+    }
+
+    private struct Outcome: Sendable {
+        let error: SystemError?
+    }
+
+    /// A directory that is being synced.
     private struct Directory {
-        /// How many runs have started.
-        var started: UInt64 = 0
-        /// How many have ended.
-        var ended: UInt64 = 0
-        /// The runs that failed and are still asked about, with the error.
-        var failures: [UInt64: SystemError] = [:]
-        /// How many callers wait for it.
-        var callers = 0
+        /// How many callers the run serves.
+        var served = 1
+        /// The next one, when there is a caller for it.
+        var next: Run?
+        /// How many callers that has.
+        var waiting = 0
     }
 
-    private enum Turn {
-        /// The caller makes this run.
-        case run(UInt64)
-        /// A run that covers the call has ended.
-        case over(SystemError?)
+    /// What a caller does.
+    private enum Part {
+        /// It makes a run, which serves no one else.
+        case alone
+        /// It makes this run, after the one before.
+        case makes(Run)
+        /// This run serves it.
+        case waits(Run)
     }
 
-    private let directories = Monitor<[FileIdentity: Directory]>([:])
+    private let directories = Guarded<[FileIdentity: Directory]>([:])
     private let run: @Sendable (Descriptor) throws(SystemError) -> Void
 
     /// - Parameter run: syncs one directory.
@@ -42,7 +58,7 @@ final class DirectorySyncs: Sendable {
     }
 
     /// How many calls wait for a run, or are in one.
-    var callers: Int { directories.read { $0.values.reduce(0) { $0 + $1.callers } } }
+    var callers: Int { directories.withLock { $0.values.reduce(0) { $0 + $1.served + $1.waiting } } }
 
     /// Makes the names in a directory durable. Blocks.
     ///
@@ -50,54 +66,44 @@ final class DirectorySyncs: Sendable {
     /// - Throws: ``SystemError`` of the run that covers this call.
     func sync(_ directory: Descriptor) throws(SystemError) {
         let identity = FileIdentity(try directory.status())
-        var wanted: UInt64?
-        while true {
-            let turn = directories.wait { directories in
-                Self.turn(of: &directories[identity, default: Directory()], &wanted)
-            }
-            switch turn {
-            case .run(let number): end(number, of: identity, failure(of: directory))
-            case .over(let error):
-                leave(identity)
-                if let error { throw error }
-                return
-            }
+        let outcome: Outcome
+        switch directories.withLock({ Self.join(&$0[identity]) }) {
+        case .alone:
+            outcome = make(directory, identity)
+        case .makes(let run):
+            run.turn.wait { $0 ? () : nil }
+            outcome = make(directory, identity)
+            run.outcome.change { $0 = outcome }
+        case .waits(let run):
+            outcome = run.outcome.wait { $0 }
         }
+        if let error = outcome.error { throw error }
     }
 
-    /// What a caller does next; nil while it has to wait.
-    private static func turn(of directory: inout Directory, _ wanted: inout UInt64?) -> Turn? {
-        if wanted == nil { directory.callers += 1 }
-        let number = wanted ?? directory.started + 1
-        wanted = number
-        if directory.ended >= number { return .over(directory.failures[number]) }
-        guard directory.started == directory.ended else { return nil }
-        directory.started += 1
-        return .run(directory.started)
+    private static func join(_ directory: inout Directory?) -> Part {
+        guard var syncing = directory else {
+            directory = Directory()
+            return .alone
+        }
+        defer { directory = syncing }
+        syncing.waiting += 1
+        if let next = syncing.next { return .waits(next) }
+        let next = Run()
+        syncing.next = next
+        return .makes(next)
     }
 
-    private func failure(of directory: Descriptor) -> SystemError? {
-        do throws(SystemError) {
-            try run(directory)
-            return nil
-        } catch {
-            return error
+    /// Makes a run, and lets the next one begin.
+    private func make(_ directory: Descriptor, _ identity: FileIdentity) -> Outcome {
+        var error: SystemError?
+        do throws(SystemError) { try run(directory) } catch let failure { error = failure }
+        let next = directories.withLock { directories in
+            let next = directories[identity]?.next
+            directories[identity] = next.map { _ in Directory(served: directories[identity]?.waiting ?? 0) }
+            return next
         }
-    }
-
-    private func end(_ number: UInt64, of identity: FileIdentity, _ error: SystemError?) {
-        directories.change { directories in
-            directories[identity]?.ended = number
-            directories[identity]?.failures[number] = error
-        }
-    }
-
-    /// A caller is served. The last one takes what is known of the directory with it.
-    private func leave(_ identity: FileIdentity) {
-        directories.change { directories in
-            directories[identity]?.callers -= 1
-            if directories[identity]?.callers == 0 { directories[identity] = nil }
-        }
+        next?.turn.change { $0 = true }
+        return Outcome(error: error)
     }
 }
 

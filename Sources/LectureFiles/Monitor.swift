@@ -33,11 +33,11 @@ import Glibc
     /// - Parameter body: short, and calls nothing that takes this lock.
     /// - Returns: what `body` returns.
     package func change<Answer>(_ body: (inout Value) -> Answer) -> Answer {
+        // Woken after the lock is free, which they take first. The caller keeps the object alive.
+        defer { unsafe pthread_cond_broadcast(condition) }
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        let answer = body(&value)
-        unsafe pthread_cond_broadcast(condition)
-        return answer
+        return body(&value)
     }
 
     /// Reads the value without waking waiters.
