@@ -70,7 +70,7 @@ extension LectureManager.Contents {
     private func detailReader() throws -> DetailReader {
         let root = try location.make()
         guard try writer.hasLicences() else {
-            return DetailReader(queries: try queries, judge: nil, root: root, announced: core.state.announced)
+            return DetailReader(queries: queries, judge: nil, root: root, announced: core.state.announced)
         }
         return DetailReader(
             queries: try licensing.queriesOfLicences(), judge: try licensing.judge(), root: root,

@@ -63,7 +63,7 @@ extension LectureManager {
     }
 }
 
-/// Lists and queries. They read on a connection of their own and never wait for a write.
+/// Lists and queries. They never wait for a program that writes.
 extension LectureManager.Contents {
     /// A page of lectures. A complete one whose file is gone or cut short is shown as failed with `mediaMissing`,
     /// whatever its row says: every file of the page is checked (its directory entry; nothing is read).

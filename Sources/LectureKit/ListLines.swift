@@ -35,7 +35,7 @@ package enum ListLines {
         try LectureError.only {
             var lines = lines
             let rows = ListedRows(
-                try contents.queries, filter, sort: sort, after: place?.place, skipping: offset, limit: limit)
+                contents.queries, filter, sort: sort, after: place?.place, skipping: offset, limit: limit)
             let (count, end) = try rows.lines { line, file in
                 if let file { contents.correct(&line, file) }
                 write(line, &lines)

@@ -8,7 +8,7 @@ import LectureStore
 
 /// What a manager and its façades share: the open store, the core queue, and this program's registration.
 ///
-/// `@unchecked Sendable`: what is `let` is Sendable by itself, except for the writer and the reader. These two and the
+/// `@unchecked Sendable`: what is `let` is Sendable by itself, except for the writer and its queries. These two and the
 /// state are reached only through accessors that check that they run on the core queue; ``init(_:)`` uses them before
 /// anything else can.
 final class StoreCore: @unchecked Sendable {
@@ -46,9 +46,7 @@ final class StoreCore: @unchecked Sendable {
     let files: StoreDirectory
     let locks: OwnerLocks
     private let openWriter: SQLiteDownloadIndex
-    private var openQueries: SQLiteContentQueries?
-    /// Where the store is, whatever the working directory is later.
-    private let place: StoreLocation
+    private let openQueries: SQLiteContentQueries
     private var confined: State
     private lazy var openLicensing = LicenceAccess(self)
     private lazy var openSeals = StoreSealing(
@@ -73,6 +71,7 @@ final class StoreCore: @unchecked Sendable {
             let opened = try StoreDatabase.openAsPossible(
                 location, now: SystemClock().now(), spendsReserve: configuration.spendsSpaceReserve)
             openWriter = SQLiteDownloadIndex(connection: opened.connection)
+            openQueries = openWriter.queries
             if openWriter.whyReadOnly == nil { try configuration.share() }
             observation?.opened(migrations: opened.applied)
         } catch {
@@ -86,7 +85,6 @@ final class StoreCore: @unchecked Sendable {
             }
         }
         let directory = try location.make()
-        place = StoreLocation(directory: directory)
         digests = try OpenSSLDigests(proofKey: openWriter.identity().proofKey)
         files = try StoreDirectory(root: directory, digests: digests)
         locks = try OwnerLocks(root: directory)
@@ -112,15 +110,10 @@ final class StoreCore: @unchecked Sendable {
         return openWriter
     }
 
-    /// The reader, on a connection of its own; opened with the first query, since SQLite reads the schema anew for it.
+    /// Queries, on the writer's connection: another one would read the schema and the pages anew.
     var queries: SQLiteContentQueries {
-        get throws {
-            requireQueue()
-            if let openQueries { return openQueries }
-            let opened = try SQLiteContentQueries(opening: place, besides: openWriter)
-            openQueries = opened
-            return opened
-        }
+        requireQueue()
+        return openQueries
     }
 
     /// This device's ledger of licences.
@@ -216,7 +209,7 @@ extension CorePart {
     var index: SQLiteDownloadIndex { core.writer }
     /// The same, as the ledger of licences needs it: they share a connection.
     var writer: SQLiteDownloadIndex { core.writer }
-    var queries: SQLiteContentQueries { get throws { try core.queries } }
+    var queries: SQLiteContentQueries { core.queries }
 
     /// This device's ledger of licences.
     var licensing: LicenceAccess { core.licensing }

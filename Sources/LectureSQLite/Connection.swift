@@ -36,9 +36,6 @@ package import LectureModel
     package var faultPoint: ((FaultPoint) throws -> Void)?
     /// Why the file is open for reading only, where it should have been open for writing; what a write then throws.
     package var whyReadOnly: LectureError?
-    /// A connection that is closed after this one. The last connection of a database empties its write-ahead log, and a
-    /// reader cannot: the writer has to be the last.
-    package var outlivedBy: Connection?
     private let handle: OpaquePointer
     /// The connection that this one is a view of; nil for a connection of its own.
     private let base: Connection?

@@ -1,8 +1,8 @@
 package import LectureModel
 package import LectureSQLite
 
-/// The store's reader: lists and queries on a connection of its own, which cannot write and, in WAL mode, never waits
-/// for the writer. Each concurrent caller opens its own.
+/// Lists and queries. On a connection that cannot write, one for each concurrent caller, or on the writer's, beside its
+/// work. In WAL mode neither waits for a program that writes.
 package final class SQLiteContentQueries {
     let connection: Connection
     /// Checks the codes of licences; nil trusts them.
@@ -21,13 +21,10 @@ package final class SQLiteContentQueries {
 
     /// Opens a reader of an existing store.
     ///
-    /// - Parameters:
-    ///   - location: where the store is.
-    ///   - writer: the store's writer on the same executor, whose connection closes after this one.
+    /// - Parameter location: where the store is.
     /// - Throws: ``LectureError`` as ``StoreDatabase/openReader(_:)``.
-    package convenience init(opening location: StoreLocation, besides writer: SQLiteDownloadIndex? = nil) throws {
+    package convenience init(opening location: StoreLocation) throws {
         self.init(connection: try StoreDatabase.openReader(location))
-        connection.outlivedBy = writer?.connection
     }
 
     /// Another reader on this connection, which checks the codes of licences.

@@ -249,6 +249,6 @@ package struct WebhookRows: WebhookJournal {
 }
 
 extension SQLiteContentQueries {
-    /// Webhooks on the reader's connection: only for reading.
+    /// Webhooks on the connection of the queries: only for reading.
     package var webhooks: WebhookRows { WebhookRows(connection: connection) }
 }

@@ -10,33 +10,26 @@ import Testing
 
 /// What the façade reads from the store to report events.
 @Suite struct ProgressReadingTests {
-    /// The statements of a manager's connections. Confined to the manager's queue.
+    /// The statements of a manager's connection. Confined to the manager's queue.
     private final class Statements: @unchecked Sendable {
-        var ofReader: [String] = []
-        var ofWriter: [String] = []
+        var all: [String] = []
 
         /// Records the statements from now on.
-        func watch(_ manager: isolated LectureManager) throws {
-            (ofReader, ofWriter) = ([], [])
-            try manager.core.queries.connection.faultPoint = { [unowned self] in
-                if case .statement(let sql) = $0 { ofReader.append(sql) }
-            }
+        func watch(_ manager: isolated LectureManager) {
+            all = []
             manager.core.writer.connection.faultPoint = { [unowned self] in
-                if case .statement(let sql) = $0 { ofWriter.append(sql) }
+                if case .statement(let sql) = $0 { all.append(sql) }
             }
         }
 
         /// Returns how many rows were read with their joins since the last call.
         func detailReads() -> Int {
-            defer { ofReader = [] }
-            return ofReader.count { $0.contains("content.company") }
+            defer { all = [] }
+            return all.count { $0.contains("content.company") }
         }
 
         /// Ends the records.
-        func end(_ manager: isolated LectureManager) throws {
-            try manager.core.queries.connection.faultPoint = nil
-            manager.core.writer.connection.faultPoint = nil
-        }
+        func end(_ manager: isolated LectureManager) { manager.core.writer.connection.faultPoint = nil }
     }
 
     private func states(_ events: [KollusEvent]) -> Int {
@@ -54,7 +47,7 @@ import Testing
         defer { storage.close() }
         let key = try storage.loadContentURL(scene.media("6M-1", "fault=slow:2000000"))
         let (manager, statements) = (try storage.manager(), Statements())
-        try manager.wait { try statements.watch($0) }
+        manager.wait { statements.watch($0) }
         let events = storage.events
         try storage.downloadContent(key)
         var seen: [KollusEvent] = []
@@ -62,8 +55,8 @@ import Testing
             seen.append(event)
             if case .completed = event { break }
         }
-        let reads = try manager.wait { manager in
-            try statements.end(manager)
+        let reads = manager.wait { manager in
+            statements.end(manager)
             return statements.detailReads()
         }
         let progress = seen.compactMap {
@@ -97,19 +90,18 @@ import Testing
         defer { storage.close() }
         let (manager, router, statements) = (try storage.manager(), storage.core.router, Statements())
         let events = storage.events
-        try manager.wait { manager in
+        manager.wait { manager in
             var progress = DownloadProgress(key: key, title: "", state: .downloading)
             progress.total = 16 << 20
             progress.bytes = 8 << 20
             for count in 0...1000 {
                 // The first reads, if nothing is known.
-                if count == 1 { try statements.watch(manager) }
+                if count == 1 { statements.watch(manager) }
                 progress.bytes += 1
                 router.route(.progress(progress), manager)
             }
-            #expect(statements.ofReader == [])
-            #expect(Set(statements.ofWriter) == ["PRAGMA data_version"])
-            try statements.end(manager)
+            #expect(Set(statements.all) == ["PRAGMA data_version"])
+            statements.end(manager)
         }
         var last: (KollusContent, KollusProgress)?
         for await event in events {
@@ -142,7 +134,7 @@ import Testing
                 return statements.detailReads()
             }
             _ = reads(manager)
-            try statements.watch(manager)
+            statements.watch(manager)
             #expect(reads(manager) == 0)
             try other.execute("UPDATE content SET title = 'Renamed' WHERE key = ?", key.text)
             #expect(reads(manager) == 1)
@@ -153,7 +145,7 @@ import Testing
                 #expect(reads(manager) == 1)
             }
             #expect(reads(manager) == 0)
-            try statements.end(manager)
+            statements.end(manager)
         }
         var contents: [KollusContent] = []
         for await event in events {

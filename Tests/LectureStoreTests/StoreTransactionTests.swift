@@ -177,12 +177,12 @@ struct StoreTransactionTests {
         }
     }
 
-    @Test func `the last connection to close is the writer's, so that no write-ahead log is left`() throws {
+    @Test func `queries keep the writer's connection open, and closing it leaves no write-ahead log`() throws {
         let directory = try TemporaryDirectory.inMemory()
         let location = StoreLocation(directory: directory.file("store"))
         func use() throws {
             var writer: SQLiteDownloadIndex? = try SQLiteDownloadIndex(opening: location, now: Self.now)
-            let reader = try SQLiteContentQueries(opening: location, besides: writer)
+            let reader = try #require(writer).queries
             try writer?.transaction { try $0.index.settings.set("a", "b") }
             writer = nil
             #expect(try reader.contents(ContentFilter(), sort: .added, page: ContentPage()).isEmpty)
