@@ -10,7 +10,7 @@ final class MediaDirectory: Sendable {
     /// `<root>/media`.
     let descriptor: Descriptor
     /// Syncs buckets, and the directories of outputs.
-    let syncs = DirectorySyncs()
+    let syncs: DirectorySyncs
     /// Where outputs cannot share blocks with media.
     let unshared = UnsharedBlocks()
     /// Which directories of outputs were found outside the store.
@@ -21,11 +21,13 @@ final class MediaDirectory: Sendable {
     /// Opens the directory, creating it and the store's own directory if missing. New directories have the mode 0700,
     /// or that of a shared store.
     ///
-    /// - Parameter root: the path of the store.
+    /// - Parameters:
+    ///   - root: the path of the store.
+    ///   - syncs: syncs directories.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createDirectory``, ``LectureError/Code/storeReadOnly`` or
     ///   ``LectureError/Code/storageFull``.
-    init(root: String) throws(LectureError) {
-        self.root = root
+    init(root: String, syncs: DirectorySyncs = DirectorySyncs()) throws(LectureError) {
+        (self.root, self.syncs) = (root, syncs)
         let store = try StoreRoot.open(root)
         do {
             try Self.make(MediaPath.mediaDirectory, in: store)

@@ -50,7 +50,7 @@ struct Publication {
         return there
     }
 
-    /// Puts the file there, durably. A file with the same bytes stays as it is.
+    /// Puts the file there; its name is durable after ``syncName()``. A file with the same bytes stays as it is.
     ///
     /// - Parameters:
     ///   - source: the finished file, open for reading.
@@ -75,17 +75,28 @@ struct Publication {
             }
             var facts = try clone(source, status, right)
             if facts == nil, try link(sourceName, in: bucket, right) { facts = status.outputFacts }
-            if let facts {
-                try media.syncs.sync(directory)
-                return facts
-            }
+            if let facts { return facts }
         } catch {
             throw failure(error)
         }
         return try copy(source, right)
     }
 
-    private func failure(_ error: SystemError) -> LectureError {
+    /// Makes the name durable, also one that was there: the program that gave it may have died before its sync.
+    ///
+    /// - Returns: the error of the sync.
+    func syncName() -> Result<Void, SystemError> {
+        do throws(SystemError) { return .success(try media.syncs.sync(directory)) } catch { return .failure(error) }
+    }
+
+    /// Which directory the name is in.
+    ///
+    /// - Returns: its identity.
+    /// - Throws: ``SystemError``.
+    func parent() throws(SystemError) -> FileIdentity { FileIdentity(try directory.status()) }
+
+    /// What is reported for an error of the output.
+    func failure(_ error: SystemError) -> LectureError {
         error.number == EEXIST
             ? LectureError(.outputExists, detail: output) : FileIntent.output.error(error, output)
     }
@@ -170,7 +181,6 @@ struct Publication {
         }
         do {
             try place.install(file, replacing: right)
-            try media.syncs.sync(directory)
             return try file.descriptor.status().outputFacts
         } catch {
             throw failure(error)

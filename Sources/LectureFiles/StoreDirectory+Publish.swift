@@ -2,14 +2,40 @@ import Glibc
 package import LectureModel
 
 extension StoreDirectory {
+    /// A file that has its name, which may not be durable.
+    private struct Named {
+        let output: Publication
+        let facts: OutputFacts
+        let directory: FileIdentity
+    }
+
     /// Publishes a finished file, by shared blocks, a hard link or a copy.
     @discardableResult
     package func publish(
-        path text: String, isSealed: Bool, to output: String, replacing right: OutputRight = .nothing
+        path: String, isSealed: Bool, to output: String, replacing right: OutputRight = .nothing
     ) throws(LectureError) -> OutputFacts {
-        if isSealed { throw LectureError(.isSealed, detail: text) }
-        let path = try MediaPath(text)
-        let target = try Publication(output: output, of: media)
+        try publish([OutputOrder(path: path, isSealed: isSealed, output: output, right: right)])[0].get()
+    }
+
+    /// Publishes finished files: first all get their names, then each directory is synced once.
+    package func publish(_ orders: [OutputOrder]) -> [Result<OutputFacts, LectureError>] {
+        let named = orders.map { order -> Result<Named, LectureError> in
+            do throws(LectureError) { return .success(try name(order)) } catch { return .failure(error) }
+        }
+        var syncs: [FileIdentity: Result<Void, SystemError>] = [:]
+        return named.map { outcome in
+            outcome.flatMap { file in
+                let sync = syncs[file.directory] ?? file.output.syncName()
+                syncs[file.directory] = sync
+                return sync.map { file.facts }.mapError(file.output.failure)
+            }
+        }
+    }
+
+    private func name(_ order: OutputOrder) throws(LectureError) -> Named {
+        if order.isSealed { throw LectureError(.isSealed, detail: order.path) }
+        let path = try MediaPath(order.path)
+        let target = try Publication(output: order.output, of: media)
         let bucket: Descriptor
         let source: Descriptor
         do throws(SystemError) {
@@ -19,7 +45,12 @@ extension StoreDirectory {
         } catch {
             throw FileIntent.read.error(error, path.text)
         }
-        return try target.receive(source, named: path.name, in: bucket, replacing: right)
+        let facts = try target.receive(source, named: path.name, in: bucket, replacing: order.right)
+        do throws(SystemError) {
+            return Named(output: target, facts: facts, directory: try target.parent())
+        } catch {
+            throw target.failure(error)
+        }
     }
 
     /// What is at a place outside the store.

@@ -17,10 +17,17 @@ package final class StoreDirectory: PartFiles {
     ///   - budget: bounds what waits for the disk; one per process.
     /// - Throws: ``LectureError`` with ``LectureError/Code/createDirectory``, ``LectureError/Code/storeReadOnly``,
     ///   ``LectureError/Code/storageFull`` or ``LectureError/Code/parameter``.
-    package init(
+    package convenience init(
         root: String, digests: any DigestMaker, budget: DiskBudget = DiskBudget()
     ) throws(LectureError) {
-        media = try MediaDirectory(root: root)
+        try self.init(root: root, digests: digests, budget: budget, syncs: DirectorySyncs())
+    }
+
+    /// The same with what syncs its directories, and those of outputs.
+    init(
+        root: String, digests: any DigestMaker, budget: DiskBudget = DiskBudget(), syncs: DirectorySyncs
+    ) throws(LectureError) {
+        media = try MediaDirectory(root: root, syncs: syncs)
         self.digests = digests
         self.budget = budget
     }

@@ -28,8 +28,8 @@ package enum DownloadEffect: Sendable, Equatable {
     case list
     /// Deletes files, in this order; ``EngineEvent/deleted(_:_:)`` follows.
     case delete([String], DeletionPurpose)
-    /// Publishes a finished file; ``EngineEvent/published(_:path:_:)`` follows.
-    case publish(ContentID, Publication)
+    /// Publishes finished files, one that is large alone; ``EngineEvent/published(_:)`` follows.
+    case publish([Publication])
 }
 
 /// A part file in an effect. It carries the file itself, since a resource may be removed from the engine's tables in
@@ -141,16 +141,22 @@ package struct IndexRead: Sendable, Equatable {
     }
 }
 
-/// A finished file and the place outside the store where it is wanted.
+/// A finished file of a lecture, and the place outside the store where it is wanted.
 package struct Publication: Sendable, Equatable {
-    /// The file, relative to the store.
-    package var path: String
-    /// Whether it is sealed; then it is refused.
-    package var isSealed: Bool
-    /// The path that the user chose.
-    package var output: String
-    /// What may be replaced there.
-    package var right: OutputRight
+    /// At most so many files are published at once.
+    static let most = 32
+
+    /// The lecture.
+    package var content: ContentID
+    /// What is wanted.
+    package var order: OutputOrder
+    /// Whether others may wait for it: where it has to be copied, a large file takes long.
+    package var isSmall: Bool
+
+    /// Creates a value.
+    package init(content: ContentID, order: OutputOrder, isSmall: Bool) {
+        (self.content, self.order, self.isSmall) = (content, order, isSmall)
+    }
 }
 
 extension DownloadEffect: CustomStringConvertible {
@@ -167,7 +173,8 @@ extension DownloadEffect: CustomStringConvertible {
         case .resolve(let content, _, _): "resolve \(content.value)"
         case .list: "list the files"
         case .delete(let paths, let purpose): "delete \(paths.count) files of \(purpose)"
-        case .publish(let content, let file): "publish \(content.value) as \(file.output)"
+        case .publish(let files):
+            "publish " + files.map { "\($0.content.value) as \($0.order.output)" }.joined(separator: ", ")
         }
     }
 }
@@ -202,7 +209,7 @@ extension DownloadEngine {
             ports.resolver.resolve(content, key: key, sourceURL: sourceURL)
         case .list: ports.offload.run { [files = ports.files] in .listed((try? files.listing()) ?? []) }
         case .delete(let paths, let purpose): delete(paths, purpose)
-        case .publish(let content, let file): publish(content, file)
+        case .publish(let files): publish(files)
         }
     }
 
@@ -250,15 +257,12 @@ extension DownloadEngine {
         }
     }
 
-    private func publish(_ content: ContentID, _ file: Publication) {
+    private func publish(_ wanted: [Publication]) {
         ports.offload.run { [files = ports.files] in
-            do throws(LectureError) {
-                let facts = try files.publish(
-                    path: file.path, isSealed: file.isSealed, to: file.output, replacing: file.right)
-                return .published(content, path: file.output, .success(facts))
-            } catch {
-                return .published(content, path: file.output, .failure(error))
-            }
+            .published(
+                zip(wanted, files.publish(wanted.map(\.order))).map { file, outcome in
+                    PublishedFile(content: file.content, path: file.order.output, outcome: outcome)
+                })
         }
     }
 }

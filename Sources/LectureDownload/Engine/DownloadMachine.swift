@@ -99,8 +99,8 @@ package struct DownloadMachine: StateMachine {
             try withFile(token, of: place, &step) { try $0.inspected(outcome) }
         case .listed(let paths): shared.files.orphans.listed(paths)
         case .deleted(let purpose, let error): try shared.files.deletionEnded(purpose, error, &step)
-        case .published(let content, let path, let outcome):
-            try shared.files.publishEnded(content, path: path, outcome, &step)
+        case .published(let files):
+            for file in files { try shared.files.publishEnded(file, &step) }
         case .resolved(let content, let urls, let error):
             try withItem(content, &step) { try $0.resolved(urls: urls, error) }
         case .documentsRead(let content, let outcome):

@@ -113,8 +113,8 @@ package enum EngineEvent: Sendable {
     case listed([String])
     /// Files of a lecture or of a version were deleted, or could not be.
     case deleted(DeletionPurpose, LectureError?)
-    /// The finished file was published to an output path, or could not be.
-    case published(ContentID, path: String, Result<OutputFacts, LectureError>)
+    /// Finished files were published, or could not be.
+    case published([PublishedFile])
     /// The application's resolver returned new URLs, or failed.
     case resolved(ContentID, urls: [String], LectureError?)
     /// A request for the licence server's grant is over.
@@ -215,6 +215,16 @@ package enum EngineNotice: StateMachineNotice, Hashable {
     case failure(LectureError)
     /// All work that ``DownloadEngine/stop()`` ended is finished; the engine is idle.
     case stopped
+}
+
+/// What became of a finished file that was to be published.
+package struct PublishedFile: Sendable {
+    /// The lecture.
+    package var content: ContentID
+    /// The output path.
+    package var path: String
+    /// The file that is there now, or the error.
+    package var outcome: Result<OutputFacts, LectureError>
 }
 
 /// Runs blocking work away from the engine's executor and queues the event it returns.

@@ -10,12 +10,15 @@ struct FinishedLecture {
     /// Its media: the path in the store, and whether that is sealed.
     let path: String
     let isSealed: Bool
+    /// Whether that is soon copied.
+    let isSmall: Bool
 
     /// Takes it from its rows; nil for another file than its finished media.
     init?(_ record: ItemRecord, _ media: ResourceRecord) {
         guard media.role == .media, media.state == .finalized else { return nil }
         (id, key, path) = (record.id, record.content.key, media.path)
         (isAdaptive, isSealed) = (record.content.type == .adaptiveDownload, media.seal != .plain)
+        isSmall = media.total ?? .max <= FarServers.smallFile
     }
 }
 
@@ -134,10 +137,10 @@ struct FileWork: Sendable {
         publishing[lecture.id] = outputs.count
         let own = OutputRight.own(try index.outputs.written(lecture.key))
         for output in outputs {
-            let file = Publication(
+            let order = OutputOrder(
                 path: lecture.path, isSealed: lecture.isSealed, output: output.path,
                 right: output.mayReplace ? .any : own)
-            step.effects.append(.publish(lecture.id, file))
+            step.publish(Publication(content: lecture.id, order: order, isSmall: lecture.isSmall))
         }
     }
 
@@ -153,16 +156,13 @@ struct FileWork: Sendable {
     }
 
     /// A file was published, or could not be.
-    mutating func publishEnded(
-        _ content: ContentID, path: String, _ outcome: Result<OutputFacts, LectureError>,
-        _ step: inout Step<DownloadMachine>
-    ) throws {
-        let index = step.store.index
+    mutating func publishEnded(_ file: PublishedFile, _ step: inout Step<DownloadMachine>) throws {
+        let (index, content, path) = (step.store.index, file.content, file.path)
         guard let left = publishing[content] else { return }
         publishing[content] = left > 1 ? left - 1 : nil
         guard let key = try index.contents.key(content) else { return }
         let event: LectureEvent
-        switch outcome {
+        switch file.outcome {
         case .success(let facts):
             try index.outputs.record(key, path: path, facts, now: step.now)
             event = .published(key: key, path: path)
@@ -197,5 +197,20 @@ struct FileWork: Sendable {
         case .damaged: step.context.changed(other)
         case .added, .alreadyQueued, .resumed: break
         }
+    }
+}
+
+extension Step<DownloadMachine> {
+    /// Publishes a file after the commit, a small one with others of the step.
+    mutating func publish(_ new: Publication) {
+        for place in effects.indices.reversed() {
+            guard new.isSmall, case .publish(var files) = effects[place], files.count < Publication.most,
+                files.allSatisfy(\.isSmall)
+            else { continue }
+            files.append(new)
+            effects[place] = .publish(files)
+            return
+        }
+        effects.append(.publish([new]))
     }
 }

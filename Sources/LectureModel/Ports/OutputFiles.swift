@@ -39,6 +39,23 @@ package enum OutputRight: Sendable, Hashable {
     }
 }
 
+/// A finished file, and where it is also wanted.
+package struct OutputOrder: Sendable, Hashable {
+    /// The file, relative to the store.
+    package var path: String
+    /// Whether it is sealed; then it is refused.
+    package var isSealed: Bool
+    /// A path that the user chose.
+    package var output: String
+    /// What may be replaced there.
+    package var right: OutputRight
+
+    /// Creates a value.
+    package init(path: String, isSealed: Bool, output: String, right: OutputRight) {
+        (self.path, self.isSealed, self.output, self.right) = (path, isSealed, output, right)
+    }
+}
+
 /// A place outside the store where a finished file is due.
 package struct PendingOutput: Sendable, Hashable {
     /// The absolute path.

@@ -383,6 +383,11 @@ package protocol PartFiles: Sendable {
     func publish(
         path: String, isSealed: Bool, to output: String, replacing right: OutputRight
     ) throws(LectureError) -> OutputFacts
+    /// The same for several files: what makes their names durable is shared.
+    ///
+    /// - Parameter orders: the files, each with its output.
+    /// - Returns: the file that is there now, or the error, in the same order.
+    func publish(_ orders: [OutputOrder]) -> [Result<OutputFacts, LectureError>]
     /// Whether the media directory is empty.
     ///
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
@@ -398,4 +403,19 @@ package protocol PartFiles: Sendable {
     /// - Returns: paths as ``delete(path:)`` takes them.
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
     func listing() throws(LectureError) -> [String]
+}
+
+extension PartFiles {
+    /// One file after the other.
+    package func publish(_ orders: [OutputOrder]) -> [Result<OutputFacts, LectureError>] {
+        orders.map { order in
+            do throws(LectureError) {
+                return .success(
+                    try publish(
+                        path: order.path, isSealed: order.isSealed, to: order.output, replacing: order.right))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
 }

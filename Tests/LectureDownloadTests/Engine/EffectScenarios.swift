@@ -33,6 +33,11 @@ struct EffectScenarios {
         if case .part(_, .flush) = effect { true } else { false }
     }
 
+    private func publication(_ number: Int64) -> Publication {
+        let order = OutputOrder(path: "media/a7/1", isSealed: false, output: "/out/\(number)", right: .nothing)
+        return Publication(content: ContentID(number), order: order, isSmall: true)
+    }
+
     /// The part file of the first effect that is for one.
     private func partFile(_ effects: [DownloadEffect]) -> PartHandle? {
         for case .part(let part, _) in effects { return part }
@@ -174,6 +179,26 @@ struct EffectScenarios {
         #expect(!scene.program.engine.isRecovering)
     }
 
+    @Test func `small files that are published in one step are one effect, and a large one is another`() throws {
+        let (scene, large) = try FetchingScenarios.scene()
+        let urls = [Self.url] + (1...3).map { "\(Self.url)/small-\($0)" }
+        for url in urls.dropFirst() { scene.network.files[url] = ServedFile(lectureBytes(1_000)) }
+        for url in urls { try scene.want(url) }
+        try scene.rest()
+        for (number, url) in urls.enumerated() {
+            let key = try scene.want(url) { $0.outputPath = "/out/\(number)" }
+            scene.program.engine.publish(try #require(try scene.index.contents.contentID(key)))
+        }
+        let published = perform(scene).effects.compactMap { effect -> [String]? in
+            guard case .publish(let files) = effect else { return nil }
+            return files.map(\.order.output)
+        }
+        #expect(published == [["/out/0"], ["/out/1", "/out/2", "/out/3"]])
+        try scene.rest()
+        #expect(scene.disk.outputs.count == 4 && scene.disk.outputs["/out/0"] == large)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test func `effects differ in every value, and are described without URLs`() throws {
         let (scene, _) = try FetchingScenarios.scene()
         let secret = "http://media.example/a.mp4?token=secret"
@@ -205,6 +230,7 @@ struct EffectScenarios {
             (.delete([], .content(ContentID(4))), "delete 0 files of lecture 4"),
             (.requestGrant(ContentID(4), key: try ContentKey("k")), "request the grant of 4"),
             (.resolve(ContentID(4), key: try ContentKey("k"), sourceURL: secret), "resolve 4"),
+            (.publish([4, 5].map(publication)), "publish 4 as /out/4, 5 as /out/5"),
         ]
         for (effect, text) in texts { #expect("\(effect)" == text) }
     }
