@@ -18,11 +18,7 @@ final class DirectorySyncs: Sendable {
         /// Whether the one before has ended.
         let turn = Monitor(false)
         /// What became of it; nil before its end.
-        let outcome = Monitor<Outcome?>(nil)
-    }
-
-    private struct Outcome: Sendable {
-        let error: SystemError?
+        let outcome = Monitor<Result<Void, SystemError>?>(nil)
     }
 
     /// A directory that is being synced.
@@ -66,18 +62,16 @@ final class DirectorySyncs: Sendable {
     /// - Throws: ``SystemError`` of the run that covers this call.
     func sync(_ directory: Descriptor) throws(SystemError) {
         let identity = FileIdentity(try directory.status())
-        let outcome: Outcome
+        let outcome: Result<Void, SystemError>
         switch directories.withLock({ Self.join(&$0[identity]) }) {
-        case .alone:
-            outcome = make(directory, identity)
+        case .alone: outcome = make(directory, identity)
         case .makes(let run):
             run.turn.wait { $0 ? () : nil }
             outcome = make(directory, identity)
             run.outcome.change { $0 = outcome }
-        case .waits(let run):
-            outcome = run.outcome.wait { $0 }
+        case .waits(let run): outcome = run.outcome.wait { $0 }
         }
-        if let error = outcome.error { throw error }
+        try outcome.get()
     }
 
     private static func join(_ directory: inout Directory?) -> Part {
@@ -94,16 +88,15 @@ final class DirectorySyncs: Sendable {
     }
 
     /// Makes a run, and lets the next one begin.
-    private func make(_ directory: Descriptor, _ identity: FileIdentity) -> Outcome {
-        var error: SystemError?
-        do throws(SystemError) { try run(directory) } catch let failure { error = failure }
+    private func make(_ directory: Descriptor, _ identity: FileIdentity) -> Result<Void, SystemError> {
+        let outcome = Result { () throws(SystemError) in try run(directory) }
         let next = directories.withLock { directories in
             let next = directories[identity]?.next
             directories[identity] = next.map { _ in Directory(served: directories[identity]?.waiting ?? 0) }
             return next
         }
         next?.turn.change { $0 = true }
-        return Outcome(error: error)
+        return outcome
     }
 }
 

@@ -86,7 +86,7 @@ struct Publication {
     ///
     /// - Returns: the error of the sync.
     func syncName() -> Result<Void, SystemError> {
-        do throws(SystemError) { return .success(try media.syncs.sync(directory)) } catch { return .failure(error) }
+        Result { () throws(SystemError) in try media.syncs.sync(directory) }
     }
 
     /// Which directory the name is in.

@@ -19,9 +19,7 @@ extension StoreDirectory {
 
     /// Publishes finished files: first all get their names, then each directory is synced once.
     package func publish(_ orders: [OutputOrder]) -> [Result<OutputFacts, LectureError>] {
-        let named = orders.map { order -> Result<Named, LectureError> in
-            do throws(LectureError) { return .success(try name(order)) } catch { return .failure(error) }
-        }
+        let named = orders.map { order in Result { () throws(LectureError) in try name(order) } }
         var syncs: [FileIdentity: Result<Void, SystemError>] = [:]
         return named.map { outcome in
             outcome.flatMap { file in

@@ -34,10 +34,8 @@ import Testing
         return UInt64(try #require(number as? Int))
     }
 
-    private func order(
-        _ number: Int, to output: String, sealed: Bool = false, _ right: OutputRight = .nothing
-    ) -> OutputOrder {
-        OutputOrder(path: "media/a7/\(number)", isSealed: sealed, output: output, right: right)
+    private func order(_ number: Int, to output: String, sealed: Bool = false) -> OutputOrder {
+        OutputOrder(path: "media/a7/\(number)", isSealed: sealed, output: output, right: .nothing)
     }
 
     private func code(_ outcome: Result<OutputFacts, LectureError>) -> LectureError.Code? {

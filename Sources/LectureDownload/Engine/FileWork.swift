@@ -203,14 +203,19 @@ struct FileWork: Sendable {
 extension Step<DownloadMachine> {
     /// Publishes a file after the commit, a small one with others of the step.
     mutating func publish(_ new: Publication) {
-        for place in effects.indices.reversed() {
-            guard new.isSmall, case .publish(var files) = effects[place], files.count < Publication.most,
-                files.allSatisfy(\.isSmall)
-            else { continue }
-            files.append(new)
-            effects[place] = .publish(files)
-            return
+        let group = new.isSmall ? effects.lastIndex(where: \.takesSmallFiles) : nil
+        if let group, case .publish(let files) = effects[group] {
+            effects[group] = .publish(files + [new])
+        } else {
+            effects.append(.publish([new]))
         }
-        effects.append(.publish([new]))
+    }
+}
+
+extension DownloadEffect {
+    /// Whether it publishes small files, and may publish one more.
+    fileprivate var takesSmallFiles: Bool {
+        guard case .publish(let files) = self, let first = files.first else { return false }
+        return first.isSmall && files.count < Publication.most
     }
 }

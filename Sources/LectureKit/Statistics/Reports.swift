@@ -258,7 +258,6 @@ extension LectureManager.Reports {
 
     private func page(_ query: ReportQuery, from place: ReportPage.Place?, limit: Int) throws -> ReportPage {
         let limit = max(1, min(limit, 1000))
-        let queries = queries
         var rows: [StoredReport] = []
         for selection in try selections(query) {
             rows += try queries.reports(selection, after: place?.last, limit: limit)
@@ -274,8 +273,7 @@ extension LectureManager.Reports {
     /// - Throws: ``LectureError`` of the store.
     public func summary() throws(LectureError) -> ReportSummary {
         try LectureError.only {
-            let queries = queries
-            return ReportSummary(try queries.account(), try queries.targets())
+            ReportSummary(try queries.account(), try queries.targets())
         }
     }
 
