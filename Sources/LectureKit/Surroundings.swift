@@ -5,7 +5,10 @@ import LectureFiles
 import LectureStore
 
 /// What happens outside this process, for a manager that stays open: the network becomes another one, and other
-/// programs write to the store. Nothing is looked at again and again. On the core queue.
+/// programs write to the store. On the core queue.
+///
+/// A write to the store is reported; that its commit is complete is not (``CommitSearch``). So the store is looked at
+/// for a while after a write, and not while nothing is written.
 final class Surroundings {
     /// Why changes of the network are not reported; nil when they are.
     private(set) var networkRefusal: String?
@@ -15,18 +18,19 @@ final class Surroundings {
     var networkListeners: [() -> Void] = []
     private var network: ChangeWatch?
     private var store: ChangeWatch?
-    /// The version of the data when it was looked at last.
-    private var version: Int64?
+    private var search: CommitSearch
+    private let timer: any DispatchSourceTimer
 
     /// Follows both as far as the system permits it: where it does not, timers alone decide.
     ///
     /// - Parameters:
     ///   - core: the store. Its files are watched only for programs that stay open.
-    ///   - storeWritten: this program or another one has committed.
+    ///   - storeWritten: this program or another one has written to the store, or has committed what it wrote.
     ///   - storeChanged: another program has committed.
     init(_ core: StoreCore, storeWritten: @escaping () -> Void, storeChanged: @escaping () -> Void) {
         let queue = core.executor.queue
-        version = try? core.writer.dataVersion()
+        search = CommitSearch(version: try? core.writer.dataVersion())
+        timer = DispatchSource.makeTimerSource(queue: queue)
         do throws(ChangeWatch.Refusal) {
             network = try ChangeWatch.network(on: queue) { [weak self] in
                 for listener in self?.networkListeners ?? [] { listener() }
@@ -34,18 +38,29 @@ final class Surroundings {
         } catch {
             networkRefusal = error.cause
         }
+        let look = { [weak self, weak core] in
+            guard let self, let core else { return }
+            let isChanged = self.search.looked((try? core.writer.dataVersion()) ?? self.search.version)
+            let pause = self.search.pause.map { DispatchTimeInterval.milliseconds(Int(clamping: $0.milliseconds)) }
+            self.timer.schedule(deadline: pause.map { .now() + $0 } ?? .distantFuture, leeway: .milliseconds(20))
+            guard isChanged else { return }
+            storeWritten()
+            storeChanged()
+        }
+        timer.setEventHandler(handler: look)
+        timer.schedule(deadline: .distantFuture)
+        timer.activate()
         // A commit is a write to the log of the database, which exists as long as the store is open.
         store = try? ChangeWatch.files(
             in: core.location.directory, named: "\(StoreLocation.databaseName)-wal", isWriting: true, on: queue
-        ) { [weak self, weak core] in
+        ) { [weak self] in
             storeWritten()
-            guard let self, let core, let version = try? core.writer.dataVersion(), version != self.version else {
-                return
-            }
-            self.version = version
-            storeChanged()
+            self?.search.written()
+            look()
         }
     }
+
+    deinit { timer.cancel() }
 }
 
 extension StoreCore {

@@ -57,6 +57,27 @@ struct AutomaticDeliveryNetTests {
         await resident.close()
     }
 
+    @Test(.enabled(if: StruckRun.isPossible, "Tools/strike needs python3 on x86-64"))
+    func `a commit that becomes visible long after it was written is heard of`() async throws {
+        let (site, sandbox) = (try Site(), try await SandboxOrigin.start(["--no-https"]))
+        let url = "\(sandbox.http)/lms/json"
+        let resident = try manager(site, url)
+        #expect(try await resident.reports.summary().counts[.delivered] == nil)
+        let events = resident.events
+        let program = try StruckRun(
+            Places.builtProduct("lecturectl"), ["lms", "add", "--id", "slow", "--target", url],
+            environment: [
+                "HOME": site.directory.path, "LECTURE_STORE": site.store,
+                "LECTURE_CONFIG": "", "XDG_CONFIG_HOME": "", "LECTURE_RESERVE": "1M",
+            ])
+        // Longer than writes are collected: the first look comes before the commit is visible.
+        let (ending, syncs) = try await program.slowed(by: 400, syncing: ".db-wal")
+        #expect(ending.status == 0 && syncs > 0, "\(ending.errorText)")
+        try await delivered(1, events)
+        #expect(try await sandbox.lmsSummary().once == 1)
+        await resident.close()
+    }
+
     @Test func `without a target nothing is sent, and no program is registered`() async throws {
         let site = try Site()
         let manager = try site.manager { $0.statistics.delivery = .automatic }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs of a program that are killed in place of one of the calls that change the disk, by `Tools/strike`.
+/// Runs of a program that are killed in place of one of the calls that change the disk, or whose calls are slow, by
+/// `Tools/strike`.
 package struct StruckRun: Sendable {
     /// Whether processes may be traced here, which a sandbox around the tests may forbid.
     package static let isPossible: Bool = {
@@ -56,6 +57,19 @@ package struct StruckRun: Sendable {
     package func kill(at number: Int) async throws -> String? {
         let (_, report) = try await run(["--kill", "\(number)"])
         return report?.struck.map { "call \(number), \($0.call) of \($0.file)" }
+    }
+
+    /// Runs it on a disk that takes long to sync.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: how much longer each sync takes.
+    ///   - path: a part of the paths of the files whose syncs are slow.
+    /// - Returns: how it ended, and how many syncs were slow.
+    /// - Throws: ``ChildProcess/Failure`` when the tracer cannot be started.
+    package func slowed(by milliseconds: Int, syncing path: String) async throws -> (ChildProcess.Ending, syncs: Int) {
+        let (ending, report) = try await run(
+            ["--slow", "\(milliseconds)", "--calls", "fsync,fdatasync", "--path", path])
+        return (ending, report?.calls ?? 0)
     }
 
     private func run(_ strike: [String]) async throws -> (ChildProcess.Ending, Report?) {
