@@ -27,6 +27,13 @@ private struct Machine {
         ledger.update(at: reading)
     }
 
+    /// Time passes, and the boot clock shows less of it: each look is in another time namespace.
+    mutating func pass(_ time: Duration, boot shown: Duration) {
+        real = real + time
+        boot = boot + shown
+        ledger.update(at: reading)
+    }
+
     mutating func set(_ error: Duration) {
         self.error = error
         ledger.update(at: reading)
@@ -108,6 +115,28 @@ struct TimeLedgerTests {
             machine.pass(.seconds(10))
             #expect(machine.isRight)
         }
+    }
+
+    @Test func `a boot clock that runs slowly gains nothing`() {
+        var machine = Machine()
+        for _ in 1...1000 {
+            machine.pass(.seconds(100), boot: .milliseconds(1))
+            #expect(machine.isRight)
+        }
+        #expect(!machine.ledger.row.hasLeapt, "a clock that is right raises no suspicion")
+    }
+
+    @Test func `a clock that two programs set in turn moves the time forward once`() {
+        var machine = Machine()
+        let start = machine.real
+        for _ in 1...1000 {
+            machine.set(.seconds(55))
+            machine.pass(.seconds(10))
+            machine.set(.seconds(-5))
+            machine.pass(.seconds(10))
+            #expect(machine.doubt == nil)
+        }
+        #expect(machine.ledger.row.estimate == start + .seconds(20_000) + .seconds(55))
     }
 
     @Test func `restarts give no time, however many there are`() {

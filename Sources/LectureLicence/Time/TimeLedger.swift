@@ -8,17 +8,21 @@ package import LectureModel
 ///
 /// | the wall clock, compared with the expected time | same boot | after a restart |
 /// | --- | --- | --- |
-/// | about right | the boot clock counts | earlier: nothing passed; later: accepted |
 /// | later | with a server's time in this boot: ignored; else accepted | accepted: the machine was off |
-/// | earlier | with a server's time in this boot: ignored; else a doubt | a doubt |
+/// | earlier by up to ``tolerance`` | the boot clock counts | nothing passed |
+/// | earlier by more | with a server's time in this boot: ignored; else a doubt | a doubt |
+///
+/// So without a server's time the clock that says more counts: neither a wall clock nor a boot clock that runs slowly
+/// gains time.
 ///
 /// A doubt about the clock ends when the clock is where it is expected again, or with the next server's time. A boot
 /// clock that runs backwards within a boot is a doubt as long as it does: only a changed clock does that.
 package struct TimeLedger: Hashable, Sendable {
-    /// How far the wall clock may stray without a doubt: NTP steps, a leap second, a slow oscillator. After a restart
-    /// only a clock that is behind is forgiven: forgiving one that is ahead would give each restart two minutes for
-    /// nothing.
+    /// How far the wall clock may fall behind without a doubt: NTP steps, a leap second, a slow oscillator.
     package static let tolerance: Duration = .seconds(120)
+    /// How far it may stay behind and be expected where it was: a clock that two programs set in turn moves the time
+    /// forward once. What exceeds it is forgotten, so that a clock that drifts for months raises no doubt.
+    package static let swing: Duration = .seconds(60)
     /// No clock that was ever set shows an earlier time: 2024-01-01.
     package static let earliest = Timestamp(milliseconds: 1_704_067_200_000)
 
@@ -67,13 +71,13 @@ package struct TimeLedger: Hashable, Sendable {
         guard let estimate = row.estimate.map({ $0 + passed }) else { return begin(now) }
         row.estimate = estimate
         let strays = now.wall + row.offset - estimate
-        let isTolerated = strays.magnitude <= Self.tolerance && (isSameRun || strays <= .zero)
-        if row.isAnchored || isTolerated {
+        if row.isAnchored {
             row.offset -= strays
             endClockDoubt()
-        } else if strays > .zero {
-            row.estimate = estimate + strays
-            row.hasLeapt = row.hasLeapt || isSameRun && row.doubt == nil
+        } else if strays >= .zero - Self.tolerance {
+            row.estimate = estimate + max(.zero, strays)
+            row.offset += max(.zero, .zero - strays - Self.swing)
+            row.hasLeapt = row.hasLeapt || isSameRun && row.doubt == nil && strays > Self.tolerance
             endClockDoubt()
         } else if row.doubt == nil {
             let wasNeverSet = !isSameRun && now.wall < Self.earliest
