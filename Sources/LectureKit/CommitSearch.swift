@@ -1,21 +1,21 @@
 /// When a store is looked at for a commit of another program. A value without input or output.
 ///
 /// SQLite writes a commit to the log of the database, syncs the log, and makes the commit visible only then, in shared
-/// memory. Of these steps the system reports the first alone, and the second takes seconds on a busy disk. So the store
-/// is looked at when its log was written, and again after pauses that double, whatever each look finds: what became
-/// visible may be an earlier commit.
+/// memory. Of these steps the system reports the first alone, and the second can take seconds on a busy disk. So the
+/// store is looked at when its log was written, and again after pauses that double, whatever each look finds: what
+/// became visible may be an earlier commit.
 ///
 ///               written                looked: the last pause is over
 ///     quiet ─────────────▶ searching ──────────────────────────────────▶ quiet
-///                           │  ▲  ▲
-///            looked: a      │  │  │ written: from the shortest pause on
-///            longer pause   └──┘  └─
+///                           │  ▲
+///                           └──┘ looked: a pause twice as long follows
+///                                written: the shortest pause follows
 ///
 /// Source: SQLite, “WAL-mode File Format”, sections 2 and 4; `sqlite3WalFrames` syncs before `walIndexWriteHdr`.
 struct CommitSearch: Hashable, Sendable {
     /// The first pause: most commits are visible then.
     static let shortest = Duration.milliseconds(100)
-    /// The last one. All of them take 102 seconds: no sync of a disk that works takes as long.
+    /// The last one. All of them take 102 seconds, much longer than a sync on a busy disk.
     static let longest = shortest * 512
 
     /// The version of the data (`PRAGMA data_version`) at the last look; nil when it could not be read.
