@@ -6,6 +6,25 @@ package final class DiskBudget: Sendable {
         fileprivate let number: UInt64
     }
 
+    /// The place of a block that has entered: it is left when the last of those that use the block drops the ticket.
+    final class Ticket: Sendable {
+        private let budget: DiskBudget
+        private let account: Account
+        private let bytes: Int
+
+        /// Makes the ticket of a block.
+        ///
+        /// - Parameters:
+        ///   - budget: where it entered.
+        ///   - account: its file.
+        ///   - bytes: its length, as when it entered.
+        init(_ budget: DiskBudget, _ account: Account, bytes: Int) {
+            (self.budget, self.account, self.bytes) = (budget, account, bytes)
+        }
+
+        deinit { budget.leave(account, bytes: bytes) }
+    }
+
     /// The state of a file, which submitters and workers must see at once and not only in queue order.
     enum Stage {
         /// Blocks are taken.
@@ -32,6 +51,22 @@ package final class DiskBudget: Sendable {
         var waiting = 0
         var waitingBytes = 0
         var blocked = 0
+        /// Since when a caller has been waiting without a break; nil when none is.
+        var blockedSince: ContinuousClock.Instant?
+        /// How long callers waited before that.
+        var blockedTime = Duration.zero
+
+        mutating func callerWaits() {
+            blocked += 1
+            if blockedSince == nil { blockedSince = .now }
+        }
+
+        mutating func callerGoesOn() {
+            blocked -= 1
+            guard blocked == 0, let since = blockedSince else { return }
+            blockedTime += since.duration(to: .now)
+            blockedSince = nil
+        }
     }
 
     /// How many bytes of one file may be written but not yet durable, besides those waiting to be written.
@@ -71,6 +106,12 @@ package final class DiskBudget: Sendable {
     /// How many callers are waiting for the disk.
     package var blockedCallers: Int { state.read { $0.blocked } }
 
+    /// How long at least one caller has waited for the disk until now. Two that wait at once count once, so that it
+    /// never grows faster than time does.
+    package var blockedTime: Duration {
+        state.read { $0.blockedTime + ($0.blockedSince?.duration(to: .now) ?? .zero) }
+    }
+
     /// How many blocks are waiting for the disk.
     package var waitingBlocks: Int { state.read { $0.waiting } }
 
@@ -100,17 +141,17 @@ package final class DiskBudget: Sendable {
         var counted = false
         return state.wait { state in
             guard let file = state.files[account.number], file.stage == .open else {
-                state.blocked -= counted ? 1 : 0
+                if counted { state.callerGoesOn() }
                 return false
             }
             guard file.waiting < blocksPerFile, state.waiting < blocks, file.unsynced < Self.unsyncedBytes,
                 state.waitingBytes == 0 || state.waitingBytes + count <= bytes
             else {
-                state.blocked += counted ? 0 : 1
+                if !counted { state.callerWaits() }
                 counted = true
                 return nil
             }
-            state.blocked -= counted ? 1 : 0
+            if counted { state.callerGoesOn() }
             state.files[account.number]?.waiting += 1
             state.waiting += 1
             state.waitingBytes += count

@@ -16,6 +16,7 @@ package import LectureModel
 /// Everything that blocks runs on two queues of the file: `writes` computes proofs, writes and digests in the order of
 /// the calls; `syncs` waits for the disk, so that writing continues meanwhile, and also finalizes and closes the file,
 /// so that no sync is running then. A file that finishes by itself has nothing more to write: it does so on `writes`.
+/// The digest of a large file has a queue of its own, ``DigestLine``.
 /// Only ``submit(_:from:endsObject:)`` blocks its caller.
 ///
 /// `@unchecked Sendable`: `body`, `hasEnded`, `hasFinished` and `isAbandoned` are touched only on `writes`,
@@ -27,7 +28,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let paths: PartFilePaths
         var kept: Kept
         var assembler: ChunkAssembler
-        var prefix: PrefixDigest?
+        /// The digest; nil where none is to be checked.
+        let line: DigestLine?
         /// Whole chunks that are written but not yet handed to a sync, and their length.
         var written: [WrittenChunk] = []
         var writtenBytes: UInt64 = 0
@@ -165,11 +167,12 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     private func queueWrite(_ submitted: EarlyBlock) {
         writes.async { [self] in
-            defer { budget.leave(account, bytes: submitted.block.count) }
+            let ticket = DiskBudget.Ticket(budget, account, bytes: submitted.block.count)
+            defer { withExtendedLifetime(ticket) {} }
             // A block that entered the budget just before `close` may be queued just after it.
             guard isWriting, !hasEnded, !isAbandoned else { return }
             do throws(LectureError) {
-                try write(submitted.block, from: submitted.transfer, endsObject: submitted.endsObject)
+                try write(submitted, ticket)
                 if isSyncDue { syncWritten() }
             } catch {
                 fail(error)
@@ -249,6 +252,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         writes.async { [self] in
             last = takeWritten()
             let isClean = body?.kept.isClean ?? hasFinished
+            body?.line?.end()
             body = nil
             hasEnded = true
             syncs.async { [self] in
@@ -275,7 +279,6 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         guard body == nil else { throw LectureError(.bug, detail: plan.path, cause: "opened twice") }
         let path = try MediaPath(plan.path)
         let assembler = try ChunkAssembler(plan, plan.seal?.cipher.digests ?? digests)
-        let prefix = plan.needsDigest ? try PrefixDigest(digests) : nil
         let bucket: Descriptor
         do throws(SystemError) {
             guard let found = try media.bucket(of: path, creating: true) else {
@@ -290,7 +293,9 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             let part = try SealedPart.open(plan, seal, paths, media) { [budget, account] in
                 budget.stage(account) == .open
             }
-            return part.map { Body(plan: plan, paths: paths, kept: .sealed($0), assembler: assembler, prefix: prefix) }
+            guard let part else { return nil }
+            let line = try plan.needsDigest ? makeLine { part.reader } : nil
+            return Body(plan: plan, paths: paths, kept: .sealed(part), assembler: assembler, line: line)
         }
         let file = plan.resumes ? try paths.reopen(total: plan.total) : try paths.create()
         do {
@@ -301,10 +306,15 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             throw error
         }
         let writer = MediaWriter(file, total: plan.total)
-        return Body(
-            plan: plan, paths: paths,
-            kept: .clear(writer, ReadableFile(file, plan.path, direct: writer.direct)), assembler: assembler,
-            prefix: prefix)
+        let reader = ReadableFile(file, plan.path, direct: writer.direct)
+        let line = try plan.needsDigest ? makeLine(isBeside: plan.total ?? 0 >= DigestLine.leastBytes) { reader } : nil
+        return Body(plan: plan, paths: paths, kept: .clear(writer, reader), assembler: assembler, line: line)
+    }
+
+    private func makeLine(
+        isBeside: Bool = false, _ reader: @escaping () -> any ByteSource
+    ) throws(LectureError) -> DigestLine {
+        try DigestLine(digests, isBeside: isBeside, reader: reader) { [weak self] in self?.fail($0) }
     }
 
     /// The length of the file that gets the final name.
@@ -315,48 +325,51 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         return try SealedFormat.fileLength(total: total)
     }
 
-    private func write(_ block: Block, from transfer: TransferID, endsObject: Bool) throws(LectureError) {
+    private func write(_ submitted: EarlyBlock, _ ticket: DiskBudget.Ticket) throws(LectureError) {
         guard var body = self.body else { throw LectureError(.bug, cause: "a block came before the file was opened") }
         // Kept as the only reference while it is changed, so that the collections inside are not copied.
         self.body = nil
         defer { self.body = body }
+        let block = submitted.block
         if body.plan.total == nil {
             try PartFilePaths.check(
                 free: try media.freeBytes(), needs: UInt64(block.count), reserve: body.plan.reserveBytes,
                 body.plan.path)
         }
-        try body.prefix?.willWrite(at: block.offset)
         switch body.kept {
         case .clear(let writer, let reader):
-            var output = writer
             var finished: [ChunkAssembler.Finished] = []
             try unsafe block.withStrips { (bytes, offset) throws(LectureError) in
                 // The assembler finds a place that overflows.
                 let isLast = Int(offset - block.offset) + bytes.count == block.count
                 finished += try unsafe body.assembler.take(
-                    bytes, at: offset, from: transfer, endsObject: endsObject && isLast)
-                do throws(SystemError) { try unsafe output.write(bytes, at: offset) } catch {
-                    throw FileIntent.write.error(error, body.plan.path)
+                    bytes, at: offset, from: submitted.transfer, endsObject: submitted.endsObject && isLast)
+            }
+            try body.line?.willWrite(block, ending: finished.map(\.range), ticket)
+            var output = writer
+            do throws(SystemError) {
+                try unsafe block.withStrips { (bytes, offset) throws(SystemError) in
+                    try unsafe output.write(bytes, at: offset)
                 }
+            } catch {
+                throw FileIntent.write.error(error, body.plan.path)
             }
             body.kept = .clear(output, reader)
             for chunk in finished { record(chunk, in: &body) }
-            for chunk in finished {
-                body.prefix?.take(chunk.range, in: block)
-                try body.prefix?.didWrite(chunk.range, reader)
-            }
+            try body.line?.didWrite(finished.map(\.range))
         case .sealed(let part):
             try unsafe block.withSpare(SealedFormat.tagBytes) { (memory) throws(LectureError) in
                 let finished = try unsafe body.assembler.take(
                     UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes)), at: block.offset,
-                    from: transfer, endsObject: endsObject)
+                    from: submitted.transfer, endsObject: submitted.endsObject)
                 // While it is still their text.
-                for chunk in finished { body.prefix?.take(chunk.range, in: block) }
+                try body.line?.willWrite(block, ending: finished.map(\.range), ticket)
                 isAbandoned = try unsafe !part.take(
-                    memory, at: block.offset, from: transfer, endsObject: endsObject, finished: finished
+                    memory, at: block.offset, from: submitted.transfer, endsObject: submitted.endsObject,
+                    finished: finished
                 ) { (chunk) throws(LectureError) in
                     record(chunk, in: &body)
-                    try body.prefix?.didWrite(chunk.range, part.reader)
+                    try body.line?.didWrite([chunk.range])
                 }
             }
         }
@@ -398,13 +411,10 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     }
 
     private func digestOfWhole(_ total: UInt64) throws(LectureError) -> [UInt8]? {
-        guard var body = self.body else { throw LectureError(.bug, cause: "a digest of a file that is not open") }
-        var prefix: PrefixDigest
-        if let started = body.prefix { prefix = started } else { prefix = try PrefixDigest(digests) }
-        let digest = try prefix.finish(total: total, body.kept.reader) { budget.stage(account) == .open }
-        body.prefix = prefix
-        self.body = body
-        return digest
+        guard let body else { throw LectureError(.bug, cause: "a digest of a file that is not open") }
+        let line: DigestLine
+        if let started = body.line { line = started } else { line = try makeLine { body.kept.reader } }
+        return try line.finish(total: total) { budget.stage(account) == .open }
     }
 
     /// Whole chunks on their way to a sync.

@@ -103,6 +103,9 @@ package final class StoreDirectory: PartFiles {
     /// The bytes an unprivileged user may still write.
     package func freeBytes() throws(LectureError) -> UInt64 { try media.freeBytes() }
 
+    /// How long callers have waited for the disk.
+    package var blockedTime: Duration { budget.blockedTime }
+
     /// The bytes an unprivileged user may still write, and the size of the file system; nil where it does not count
     /// them.
     package func diskBytes() throws(LectureError) -> (free: UInt64, size: UInt64)? { try media.diskBytes() }

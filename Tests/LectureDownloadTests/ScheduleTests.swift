@@ -152,48 +152,75 @@ import Testing
     private func at(_ seconds: Double) -> BootInstant { BootInstant(nanoseconds: Int64(seconds * 1e9)) }
     private let mebibyte: UInt64 = 1 << 20
 
+    private func read(_ bytes: UInt64, diskSeconds: Double = 0) -> RangeTrial.Reading {
+        RangeTrial.Reading(bytes: bytes, diskTime: .seconds(diskSeconds))
+    }
+
     @Test func `A connection that helps is kept and the next one is tried`() {
         var trial = RangeTrial(limit: 3, at: at(0))
-        #expect(trial.progressed(totalBytes: 10 * mebibyte, at: at(1)) == .openAnother)
-        #expect(trial.progressed(totalBytes: 11 * mebibyte, at: at(9)) == .none)
-        trial.opened(totalBytes: 12 * mebibyte, at: at(10))
-        #expect(trial.progressed(totalBytes: 32 * mebibyte, at: at(11)) == .none)
+        #expect(trial.progressed(read(10 * mebibyte), at: at(1)) == .openAnother)
+        #expect(trial.progressed(read(11 * mebibyte), at: at(9)) == .none)
+        trial.opened(read(12 * mebibyte), at: at(10))
+        #expect(trial.progressed(read(32 * mebibyte), at: at(11)) == .none)
         #expect(trial.outcome == RangeTrial.Outcome(helped: true, ratio: 2))
         #expect(trial.connections == 2 && !trial.isDone)
-        #expect(trial.progressed(totalBytes: 52 * mebibyte, at: at(12)) == .openAnother)
+        #expect(trial.progressed(read(52 * mebibyte), at: at(12)) == .openAnother)
     }
 
     @Test(arguments: [(1.0, false), (1.14, false), (1.16, true), (0.5, false)])
     func `A gain of fifteen per cent decides`(ratio: Double, helped: Bool) {
         var trial = RangeTrial(limit: 2, at: at(0))
-        #expect(trial.progressed(totalBytes: 100 * mebibyte, at: at(1)) == .openAnother)
-        trial.opened(totalBytes: 100 * mebibyte, at: at(1))
+        #expect(trial.progressed(read(100 * mebibyte), at: at(1)) == .openAnother)
+        trial.opened(read(100 * mebibyte), at: at(1))
         let bytes = UInt64(ratio * 100) * mebibyte
-        #expect(trial.progressed(totalBytes: 100 * mebibyte + bytes, at: at(2)) == (helped ? .none : .closeNewest))
+        #expect(trial.progressed(read(100 * mebibyte + bytes), at: at(2)) == (helped ? .none : .closeNewest))
         #expect(trial.isDone && trial.outcome?.helped == helped)
         #expect(trial.connections == (helped ? 2 : 1))
-        #expect(trial.progressed(totalBytes: 900 * mebibyte, at: at(9)) == .none)
+        #expect(trial.progressed(read(900 * mebibyte), at: at(9)) == .none)
     }
 
     @Test func `A window needs both a second and four mebibytes`() {
         var trial = RangeTrial(limit: 2, at: at(0))
-        #expect(trial.progressed(totalBytes: 500 * mebibyte, at: at(0.99)) == .none)
-        #expect(trial.progressed(totalBytes: 4 * mebibyte - 1, at: at(60)) == .none)
-        #expect(trial.progressed(totalBytes: 4 * mebibyte, at: at(60)) == .openAnother)
+        #expect(trial.progressed(read(500 * mebibyte), at: at(0.99)) == .none)
+        #expect(trial.progressed(read(4 * mebibyte - 1), at: at(60)) == .none)
+        #expect(trial.progressed(read(4 * mebibyte), at: at(60)) == .openAnother)
     }
 
     @Test func `A connection that is fast enough stays alone`() {
         var trial = RangeTrial(limit: 4, at: at(0))
-        #expect(trial.progressed(totalBytes: 256 * mebibyte, at: at(1)) == .none)
+        #expect(trial.progressed(read(256 * mebibyte), at: at(1)) == .none)
         #expect(trial.isDone && trial.connections == 1 && trial.outcome == nil)
         trial = RangeTrial(limit: 4, at: at(0))
-        #expect(trial.progressed(totalBytes: 255 * mebibyte, at: at(1)) == .openAnother)
+        #expect(trial.progressed(read(255 * mebibyte), at: at(1)) == .openAnother)
+    }
+
+    /// Whether a second connection helps is measured once the disk no longer decides.
+    @Test func `While the disk is waited for, no other connection is tried`() {
+        var trial = RangeTrial(limit: 4, at: at(0))
+        #expect(trial.progressed(read(100 * mebibyte, diskSeconds: 0.25), at: at(1)) == .none)
+        #expect(!trial.isDone && trial.connections == 1)
+        #expect(trial.progressed(read(250 * mebibyte, diskSeconds: 1.2), at: at(2)) == .none)
+        // The windows are measured one by one: 0.24 s of this one.
+        #expect(trial.progressed(read(300 * mebibyte, diskSeconds: 1.44), at: at(3)) == .openAnother)
+        #expect(trial.worthwhileBytes == Double(500 * mebibyte))
+    }
+
+    @Test(arguments: [(110, 0.5, false), (110, 0.2, true), (130, 0.5, true)])
+    func `A disk that becomes the limit says nothing of the server`(
+        mebibytes: UInt64, diskSeconds: Double, isRemembered: Bool
+    ) {
+        var trial = RangeTrial(limit: 2, at: at(0))
+        #expect(trial.progressed(read(100 * mebibyte), at: at(1)) == .openAnother)
+        trial.opened(read(100 * mebibyte, diskSeconds: 7), at: at(1))
+        let end = read((100 + mebibytes) * mebibyte, diskSeconds: 7 + diskSeconds)
+        #expect(trial.progressed(end, at: at(2)) == (mebibytes < 115 ? .closeNewest : .none))
+        #expect(trial.isDone && (trial.outcome != nil) == isRemembered)
     }
 
     @Test func `It is worthwhile while ten windows are missing`() {
         var trial = RangeTrial(limit: 4, at: at(0))
         #expect(trial.worthwhileBytes == 0)
-        #expect(trial.progressed(totalBytes: 40 * mebibyte, at: at(2)) == .openAnother)
+        #expect(trial.progressed(read(40 * mebibyte), at: at(2)) == .openAnother)
         #expect(trial.worthwhileBytes == Double(200 * mebibyte))
         trial.openFailed()
         #expect(trial.worthwhileBytes == 0)
@@ -202,9 +229,9 @@ import Testing
     @Test func `At the limit, and after a failed connect, nothing is tried`() {
         var full = RangeTrial(connections: 2, limit: 2, at: at(0))
         #expect(full.isDone)
-        #expect(full.progressed(totalBytes: 100 * mebibyte, at: at(2)) == .none)
+        #expect(full.progressed(read(100 * mebibyte), at: at(2)) == .none)
         full = RangeTrial(limit: 2, at: at(0))
-        _ = full.progressed(totalBytes: 100 * mebibyte, at: at(2))
+        _ = full.progressed(read(100 * mebibyte), at: at(2))
         full.openFailed()
         #expect(full.isDone && full.outcome == nil)
     }

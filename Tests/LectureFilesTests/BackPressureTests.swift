@@ -181,6 +181,42 @@ private final class Tally: @unchecked Sendable {
         budget.close(account)
     }
 
+    /// What the trial of connections asks: two that wait at once count once.
+    @Test func `The time for which a caller waits is counted until it goes on`() {
+        let clock = ContinuousClock()
+        let budget = DiskBudget(blocksPerFile: 1)
+        #expect(budget.blockedTime == .zero)
+        let accounts = [budget.open(), budget.open()]
+        for account in accounts { #expect(budget.enter(account)) }
+        let start = clock.now
+        let done = DispatchGroup()
+        for account in accounts {
+            done.enter()
+            Thread.detachNewThread {
+                #expect(budget.enter(account))
+                done.leave()
+            }
+        }
+        while budget.blockedCallers < 2 { sched_yield() }
+        let since = clock.now
+        while budget.blockedTime < .milliseconds(20) { sched_yield() }
+        #expect(clock.now - start >= .milliseconds(20))
+        budget.leave(accounts[0])
+        while budget.blockedCallers == 2 { sched_yield() }
+        let one = clock.now
+        let between = budget.blockedTime
+        #expect(between >= one - since, "the other one still waits")
+        budget.leave(accounts[1])
+        done.wait()
+        let whole = budget.blockedTime
+        #expect(whole >= between && whole <= clock.now - start)
+        #expect(budget.blockedTime == whole, "no caller waits")
+        for account in accounts {
+            budget.leave(account)
+            budget.close(account)
+        }
+    }
+
     /// Blocks of many files are bounded together: a process with sixteen connections keeps its memory.
     @Test func `Eight MiB of all files wait, and the next block when there is space for it`() {
         let budget = DiskBudget()

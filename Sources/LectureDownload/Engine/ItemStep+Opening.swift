@@ -236,8 +236,10 @@ extension ItemStep {
         let (file, transfers) = (item[resource], shared.transfers)
         guard file.record.mayTryConnections(settings) else { return }
         guard let origin = file.running.first.flatMap({ transfers[$0]?.origin }) else { return }
+        let reading = RangeTrial.Reading(
+            bytes: UInt64(clamping: file.receivedBytes), diskTime: step.store.files.blockedTime)
         let result = item[resource].connections.measure(
-            running: file.sinks.count, received: UInt64(clamping: file.receivedBytes),
+            running: file.sinks.count, reading,
             missing: { file.book.missingBytes(position: file.position) }, limit: settings.connectionsLimit,
             known: transfers.servers.trial(of: origin, at: boot),
             delivers: { file.position($0) > transfers[$0]?.span.start ?? .max }, at: boot)

@@ -78,7 +78,7 @@ struct Connections: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - running: how many run.
-    ///   - received: bytes of the file so far.
+    ///   - reading: what has been received of the file so far.
     ///   - missing: bytes that are missing.
     ///   - limit: the most connections.
     ///   - known: what an earlier trial with this server showed; if that was no gain, no other is opened.
@@ -86,20 +86,19 @@ struct Connections: Sendable, Equatable {
     ///   - boot: the time.
     /// - Returns: what to do.
     mutating func measure(
-        running: Int, received: UInt64, missing: () -> UInt64, limit: Int, known: RangeTrial.Outcome?,
+        running: Int, _ reading: RangeTrial.Reading, missing: () -> UInt64, limit: Int, known: RangeTrial.Outcome?,
         delivers: (TransferID) -> Bool, at boot: BootInstant
     ) -> TrialResult {
         guard case .ranges(var allowed, let earlier, var awaited) = use else { return TrialResult() }
         var trial =
             earlier
-            ?? RangeTrial(
-                connections: running, limit: known?.helped == false ? 1 : limit, totalBytes: received, at: boot)
+            ?? RangeTrial(connections: running, limit: known?.helped == false ? 1 : limit, reading, at: boot)
         if let newest = awaited, delivers(newest) {
-            trial.opened(totalBytes: received, at: boot)
+            trial.opened(reading, at: boot)
             awaited = nil
         }
         var result = TrialResult()
-        switch trial.progressed(totalBytes: received, at: boot) {
+        switch trial.progressed(reading, at: boot) {
         case .none: break
         case .openAnother:
             // With less than this left, a new connection would hardly pay off.

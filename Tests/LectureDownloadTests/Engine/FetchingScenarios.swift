@@ -206,6 +206,23 @@ struct FetchingScenarios {
         #expect(try scene.contradictions() == [])
     }
 
+    /// A second connection to a server that limits each of them helps; not while the disk is what the bytes wait for.
+    @Test(arguments: [(0.2, true), (0.3, false)])
+    func `while the disk is the limit, a file keeps its one connection`(waiting: Double, triesMore: Bool) throws {
+        let (scene, bytes) = try Self.scene(chunks: 64)
+        scene.disk.waitingShare = waiting
+        scene.network.script = { _, _, answer in
+            var slow = answer
+            slow.pace = 48 << 10
+            return slow
+        }
+        let key = try scene.want(Self.url)
+        try scene.rest()
+        #expect(try scene.bytes(key) == bytes)
+        #expect((scene.program.transport.mostAtOnce > 1) == triesMore)
+        #expect(try scene.contradictions() == [])
+    }
+
     @Test func `progress never decreases and is never ahead of the received bytes`() throws {
         var settings = DownloadSettings()
         settings.progressInterval = .milliseconds(20)

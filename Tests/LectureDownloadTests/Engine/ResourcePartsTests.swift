@@ -142,7 +142,8 @@ struct ResourcePartsTests {
             -> Connections.TrialResult
         {
             connections.measure(
-                running: connections.wasParallel ? 2 : 1, received: received, missing: { missing }, limit: 8,
+                running: connections.wasParallel ? 2 : 1, RangeTrial.Reading(bytes: received), missing: { missing },
+                limit: 8,
                 known: nil,
                 delivers: { _ in delivers }, at: BootInstant(nanoseconds: 0) + .seconds(seconds))
         }
@@ -165,7 +166,7 @@ struct ResourcePartsTests {
         var connections = Connections()
         for (seconds, received) in [(0, 0), (2, 16 << 20)] as [(Int64, UInt64)] {
             _ = connections.measure(
-                running: 1, received: received, missing: { missingMiB << 20 }, limit: 8, known: nil,
+                running: 1, RangeTrial.Reading(bytes: received), missing: { missingMiB << 20 }, limit: 8, known: nil,
                 delivers: { _ in false }, at: BootInstant(nanoseconds: 0) + .seconds(seconds))
         }
         #expect(connections.wanted(fixed: nil, limit: 8) == connectionsWanted)
@@ -190,7 +191,8 @@ struct ResourcePartsTests {
         #expect(connections.avoidsRanges && connections.wasParallel)
         #expect(connections.wanted(fixed: 5, limit: 8) == 1)
         let result = connections.measure(
-            running: 1, received: 1 << 30, missing: { 1 << 30 }, limit: 8, known: nil, delivers: { _ in true },
+            running: 1, RangeTrial.Reading(bytes: 1 << 30), missing: { 1 << 30 }, limit: 8, known: nil,
+            delivers: { _ in true },
             at: BootInstant(nanoseconds: 0))
         #expect(result == Connections.TrialResult())
     }

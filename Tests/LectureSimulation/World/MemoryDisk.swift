@@ -325,6 +325,12 @@ package final class MemoryDisk: PartFiles, @unchecked Sendable {
     /// Whether there is no file.
     package func isEmpty() throws(LectureError) -> Bool { names.isEmpty }
 
+    /// The share of the time in which received bytes wait for the disk.
+    package var waitingShare = 0.0
+
+    /// How long they have waited.
+    package var blockedTime: Duration { .nanoseconds(Int64(waitingShare * Double(world.boot))) }
+
     /// More than any test needs.
     package func freeBytes() throws(LectureError) -> UInt64 { 1 << 40 }
 
@@ -390,6 +396,8 @@ final class ProgramFiles: PartFiles, @unchecked Sendable {
     func isEmpty() throws(LectureError) -> Bool { try disk.isEmpty() }
 
     func freeBytes() throws(LectureError) -> UInt64 { try disk.freeBytes() }
+
+    var blockedTime: Duration { disk.blockedTime }
 
     func listing() throws(LectureError) -> [String] {
         try acting("lists its files") { () throws(LectureError) in try disk.listing() }
