@@ -75,17 +75,19 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         let file: Descriptor
     }
 
-    /// A block that arrived before the engine knew where the file goes.
-    private struct EarlyBlock {
+    /// A block on its way to the file.
+    private struct Submission {
         let block: Block
         let transfer: TransferID
         let endsObject: Bool
+        /// Dropped with the last use of the block.
+        let ticket: DiskBudget.Ticket
     }
 
     /// What arrived before ``open(_:)``: the first bytes of an answer arrive before its length is committed as a plan.
     private struct Early {
         var isOver = false
-        var blocks: [EarlyBlock] = []
+        var blocks: [Submission] = []
         /// A small file is often whole, and asked to flush, before it is opened.
         var wantsFlush = false
     }
@@ -158,21 +160,22 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// Queues a block; waits first while the block budget is exhausted.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard budget.enter(account, bytes: block.count) else { return false }
-        let submitted = EarlyBlock(block: block, transfer: transfer, endsObject: endsObject)
+        let submitted = Submission(
+            block: block, transfer: transfer, endsObject: endsObject,
+            ticket: DiskBudget.Ticket(budget, account, bytes: block.count))
         early.withLock { early in
             if early.isOver { queueWrite(submitted) } else { early.blocks.append(submitted) }
         }
         return true
     }
 
-    private func queueWrite(_ submitted: EarlyBlock) {
+    private func queueWrite(_ submitted: Submission) {
         writes.async { [self] in
-            let ticket = DiskBudget.Ticket(budget, account, bytes: submitted.block.count)
-            defer { withExtendedLifetime(ticket) {} }
+            defer { withExtendedLifetime(submitted.ticket) {} }
             // A block that entered the budget just before `close` may be queued just after it.
             guard isWriting, !hasEnded, !isAbandoned else { return }
             do throws(LectureError) {
-                try write(submitted, ticket)
+                try write(submitted)
                 if isSyncDue { syncWritten() }
             } catch {
                 fail(error)
@@ -199,11 +202,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
 
     /// Drops a transfer's open chunk, also one that still waits for the file.
     package func abandon(_ transfer: TransferID) {
-        let dropped = early.withLock { early in
-            defer { early.blocks.removeAll { $0.transfer == transfer } }
-            return early.blocks.filter { $0.transfer == transfer }
-        }
-        for early in dropped { budget.leave(account, bytes: early.block.count) }
+        early.withLock { $0.blocks.removeAll { $0.transfer == transfer } }
         writes.async { [self] in
             body?.assembler.abandon(transfer)
             if case .sealed(let part) = body?.kept { part.abandon(transfer) }
@@ -244,11 +243,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     package func close(deleting: Bool) {
         // At once, so that callers waiting in `submit` and a running digest end.
         guard budget.beginClosing(account, deleting: deleting) else { return }
-        let dropped = early.withLock { early in
-            defer { early = Early(isOver: true) }
-            return early.blocks
-        }
-        for early in dropped { budget.leave(account, bytes: early.block.count) }
+        early.withLock { $0 = Early(isOver: true) }
         writes.async { [self] in
             last = takeWritten()
             let isClean = body?.kept.isClean ?? hasFinished
@@ -325,7 +320,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         return try SealedFormat.fileLength(total: total)
     }
 
-    private func write(_ submitted: EarlyBlock, _ ticket: DiskBudget.Ticket) throws(LectureError) {
+    private func write(_ submitted: Submission) throws(LectureError) {
         guard var body = self.body else { throw LectureError(.bug, cause: "a block came before the file was opened") }
         // Kept as the only reference while it is changed, so that the collections inside are not copied.
         self.body = nil
@@ -345,7 +340,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 finished += try unsafe body.assembler.take(
                     bytes, at: offset, from: submitted.transfer, endsObject: submitted.endsObject && isLast)
             }
-            try body.line?.willWrite(block, ending: finished.map(\.range), ticket)
+            try body.line?.willWrite(block, ending: finished.map(\.range), submitted.ticket)
             var output = writer
             do throws(SystemError) {
                 try unsafe block.withStrips { (bytes, offset) throws(SystemError) in
@@ -363,7 +358,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                     UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes)), at: block.offset,
                     from: submitted.transfer, endsObject: submitted.endsObject)
                 // While it is still their text.
-                try body.line?.willWrite(block, ending: finished.map(\.range), ticket)
+                try body.line?.willWrite(block, ending: finished.map(\.range), submitted.ticket)
                 isAbandoned = try unsafe !part.take(
                     memory, at: block.offset, from: submitted.transfer, endsObject: submitted.endsObject,
                     finished: finished

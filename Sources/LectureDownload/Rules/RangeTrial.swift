@@ -138,7 +138,7 @@ package struct RangeTrial: Hashable, Sendable {
         case .proving(let baseline):
             let ratio = window.throughput / baseline
             let helped = ratio >= Self.gain
-            // With a disk that became the limit meanwhile, the server may have helped.
+            // A disk that became the limit meanwhile hides whether the connection helped.
             if helped || !window.waitedForDisk { outcome = Outcome(helped: helped, ratio: ratio) }
             phase = helped && connections < limit ? .measuring : .done
             startWindow(reading, now)

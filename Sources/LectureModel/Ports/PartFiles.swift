@@ -398,7 +398,7 @@ package protocol PartFiles: Sendable {
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``.
     func freeBytes() throws(LectureError) -> UInt64
     /// How long ``PartFile/submit(_:from:endsObject:)`` has kept callers waiting for the disk until now, in any file;
-    /// two that wait at once count once. A disk that has none to wait for may leave it at zero.
+    /// two that wait at once count once.
     var blockedTime: Duration { get }
     /// Relative paths of all files below the media directory, part files with their suffix, sorted. A file that was to
     /// replace a part file counts as that.
@@ -409,9 +409,6 @@ package protocol PartFiles: Sendable {
 }
 
 extension PartFiles {
-    /// No caller ever waits.
-    package var blockedTime: Duration { .zero }
-
     /// One file after the other.
     package func publish(_ orders: [OutputOrder]) -> [Result<OutputFacts, LectureError>] {
         orders.map { order in
