@@ -1,7 +1,9 @@
 #include "cmemory.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // What every processor of these architectures stores at once; it is loaded from any address.
 typedef uint64_t Piece __attribute__((vector_size(16)));
@@ -33,3 +35,20 @@ void cmemory_copy_past_cache(void *to, const void *from, size_t count) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
+
+enum { HUGE_PAGE = CMEMORY_HUGE_PAGE };
+
+void *cmemory_take_huge_page(void) {
+    // Twice as much contains one at a multiple of its size; the rest is given back.
+    char *memory = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    // As every allocation of Swift ends without memory.
+    if (memory == MAP_FAILED) abort();
+    size_t lead = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    if (lead > 0) munmap(memory, lead);
+    munmap(memory + lead + HUGE_PAGE, HUGE_PAGE - lead);
+    // Where the system has none to give, it consists of small pages.
+    madvise(memory + lead, HUGE_PAGE, MADV_HUGEPAGE);
+    return memory + lead;
+}
+
+void cmemory_give_huge_page(void *memory) { munmap(memory, HUGE_PAGE); }

@@ -343,8 +343,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             try body.line?.willWrite(block, ending: finished.map(\.range), submitted.ticket)
             var output = writer
             do throws(SystemError) {
-                try unsafe block.withStrips { (bytes, offset) throws(SystemError) in
-                    try unsafe output.write(bytes, at: offset)
+                try unsafe block.withAllStrips { (strips) throws(SystemError) in
+                    try unsafe output.write(strips, at: block.offset)
                 }
             } catch {
                 throw FileIntent.write.error(error, body.plan.path)

@@ -46,26 +46,43 @@ struct MediaWriter {
     ///   - offset: where, in bytes.
     /// - Throws: ``SystemError``.
     mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
-        let done = try unsafe writeDirectly(bytes, at: offset)
-        if done == bytes.count { return }
-        try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + UInt64(done))
+        try unsafe write([bytes], at: offset)
+    }
+
+    /// Writes all bytes of several strips, one after the other, at an offset: with one call as far as they go past the
+    /// page cache, since each costs as much as a hundred pages.
+    ///
+    /// - Parameters:
+    ///   - strips: what to write, in order.
+    ///   - offset: where, in bytes.
+    /// - Throws: ``SystemError``.
+    mutating func write(_ strips: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError) {
+        let done = try unsafe writeDirectly(strips, at: offset)
+        var start = 0
+        for index in unsafe strips.indices {
+            let strip = unsafe strips[index]
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: strip.dropFirst(max(0, done - start)))
+            try unsafe file.write(rest, at: offset + UInt64(start + strip.count - rest.count))
+            start += strip.count
+        }
     }
 
     /// Writes whole pages from the beginning, as many as possible.
     ///
     /// - Returns: how many bytes were written.
     private mutating func writeDirectly(
-        _ bytes: UnsafeRawBufferPointer, at offset: UInt64
+        _ strips: [UnsafeRawBufferPointer], at offset: UInt64
     ) throws(SystemError) -> Int {
-        guard let direct, let start = off_t(exactly: offset), offset.isMultiple(of: UInt64(Self.page)),
-            let memory = bytes.baseAddress, Int(bitPattern: memory).isMultiple(of: Self.page)
+        guard let direct, let start = off_t(exactly: offset), offset.isMultiple(of: UInt64(Self.page))
         else { return 0 }
-        let whole = bytes.count / Self.page * Self.page
+        var pages = unsafe Self.wholePages(strips)
         var done = 0
         // A write that ended early may have ended inside a page.
-        while done < whole, done.isMultiple(of: Self.page) {
+        while unsafe !pages.isEmpty, done.isMultiple(of: Self.page) {
             do {
-                done += try systemCall { unsafe pwrite(direct.number, memory + done, whole - done, start + done) }
+                let count = try systemCall { unsafe Self.write(pages, to: direct.number, at: start + done) }
+                unsafe Self.drop(count, from: &pages)
+                done += count
             } catch {
                 // Refused only now, by some file systems; or the alignment is not enough for this one.
                 guard error.number == EINVAL || error.number == EOPNOTSUPP else { throw error }
@@ -74,5 +91,38 @@ struct MediaWriter {
             }
         }
         return done
+    }
+
+    /// The whole pages of the strips, up to the first place inside a page.
+    private static func wholePages(_ strips: [UnsafeRawBufferPointer]) -> [iovec] {
+        var pages: [iovec] = unsafe []
+        for index in unsafe strips.indices {
+            let strip = unsafe strips[index]
+            guard let memory = strip.baseAddress, Int(bitPattern: memory).isMultiple(of: page) else { break }
+            let whole = strip.count / page * page
+            if whole > 0 {
+                unsafe pages.append(iovec(iov_base: UnsafeMutableRawPointer(mutating: memory), iov_len: whole))
+            }
+            if whole < strip.count { break }
+        }
+        return unsafe pages
+    }
+
+    private static func write(_ pages: [iovec], to file: Int32, at offset: off_t) -> Int {
+        if unsafe pages.count == 1 { return unsafe pwrite(file, pages[0].iov_base, pages[0].iov_len, offset) }
+        return unsafe pwritev(file, pages, Int32(pages.count), offset)
+    }
+
+    /// Leaves out what was written.
+    static func drop(_ count: Int, from pages: inout [iovec]) {
+        var rest = count
+        while rest > 0, let first = unsafe pages.first {
+            if unsafe rest < first.iov_len {
+                unsafe pages[0] = iovec(iov_base: first.iov_base + rest, iov_len: first.iov_len - rest)
+                return
+            }
+            unsafe rest -= first.iov_len
+            unsafe pages.removeFirst()
+        }
     }
 }

@@ -28,7 +28,7 @@ private struct MeanDisk {
         case "fsync", "fdatasync":
             unsyncedBytes.remove(last)
             unsyncedNames = unsyncedNames.filter { parent($0) != last }
-        case "pwrite64", "ftruncate", "fallocate": unsyncedBytes.insert(last)
+        case "pwrite64", "pwritev", "ftruncate", "fallocate": unsyncedBytes.insert(last)
         case "rename", "renameat", "renameat2":
             if unsyncedBytes.remove(call.files[0]) != nil { rashRenames.append(last) }
             unsyncedNames.remove(call.files[0])

@@ -94,6 +94,55 @@ import Testing
         }
     }
 
+    /// From memory that begins where a page does, and where none does.
+    @Test(arguments: [0, 1])
+    func `Strips of every length are written as one piece`(shift: Int) throws {
+        try withFile { file, scratch in
+            var writer = MediaWriter(file, total: UInt64(Self.total))
+            var due = [UInt8](repeating: 0, count: Self.total)
+            let lengths = [
+                [8192, 8192, 8192], [4096, 5000, 4096], [100, 8192], [8192, 1], [8192], [1 << 17, 1 << 17, 70_001],
+                [12_288, 4096, 4095, 4096, 8192],
+            ]
+            var start = 0
+            for (number, lengths) in lengths.enumerated() {
+                let whole = sample(lengths.reduce(0, +), seed: UInt64(number + 20))
+                var rest = whole[...]
+                var memory: [UnsafeMutableRawBufferPointer] = unsafe []
+                for length in lengths {
+                    let strip = UnsafeMutableRawBufferPointer.allocate(byteCount: length + shift, alignment: 4096)
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: strip[shift...]).copyBytes(from: rest.prefix(length))
+                    rest = rest.dropFirst(length)
+                    unsafe memory.append(strip)
+                }
+                defer { for index in unsafe memory.indices { unsafe memory[index].deallocate() } }
+                let strips = unsafe memory.map { unsafe UnsafeRawBufferPointer(rebasing: $0[shift...]) }
+                try unsafe writer.write(strips, at: UInt64(start))
+                due.replaceSubrange(start..<(start + whole.count), with: whole)
+                start += 1 << 20
+            }
+            #expect(try scratch.read("file") == due)
+        }
+    }
+
+    @Test(arguments: [0, 1, 4096, 8191, 8192, 8193, 12_288])
+    func `After a short write the rest is left`(written: Int) throws {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 12_288, alignment: 4096)
+        defer { unsafe bytes.deallocate() }
+        let start = try unsafe #require(bytes.baseAddress)
+        var rest = unsafe [
+            iovec(iov_base: start, iov_len: 8192), iovec(iov_base: start + 8192, iov_len: 4096),
+        ]
+        unsafe MediaWriter.drop(written, from: &rest)
+        #expect(unsafe rest.reduce(0) { unsafe $0 + Int($1.iov_len) } == 12_288 - written)
+        var place = written
+        for index in unsafe rest.indices {
+            #expect(unsafe rest[index].iov_base == start + place)
+            unsafe place += Int(rest[index].iov_len)
+        }
+        #expect(place == 12_288)
+    }
+
     @Test func `What cannot be opened directly is written through the cache`() throws {
         // The kernel refuses O_DIRECT for a device without it.
         let null = unsafe Descriptor(takingOwnership: open("/dev/null", O_WRONLY | O_CLOEXEC))

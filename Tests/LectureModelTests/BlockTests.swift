@@ -109,4 +109,27 @@ struct BlockTests {
             }
         }
     }
+
+    /// A write past the page cache gets such a block in one piece where the system gives huge pages.
+    @Test func `a block of a MiB is within one huge page`() throws {
+        let bytes = [UInt8](repeating: 7, count: 1 << 20)
+        let blocks = (0..<30).map { Block(offset: UInt64($0), capacity: 1 << 20) }
+        var starts: Set<UInt> = []
+        for block in blocks {
+            #expect(unsafe bytes.withUnsafeBytes { unsafe block.append($0) } == bytes.count)
+            starts.insert(unsafe block.withBytes { UInt(bitPattern: $0.baseAddress) })
+        }
+        #expect(starts.count == 30 && starts.allSatisfy { $0.isMultiple(of: 1 << 20) })
+        #expect(blocks.allSatisfy { holds($0, bytes[...]) })
+    }
+
+    @Test func `all strips are lent in order`() {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
+        let block = Block(offset: 5, capacity: 1 << 20, strips: 1 << 17)
+        #expect(unsafe bytes.withUnsafeBytes { unsafe block.append($0) } == bytes.count)
+        let lent = unsafe block.withAllStrips { strips in unsafe strips.map { unsafe Array($0) } }
+        #expect(lent.map(\.count) == [1 << 17, 1 << 17, 300_000 - (1 << 18)])
+        #expect(Array(lent.joined()) == bytes)
+        #expect(unsafe Block(offset: 0, capacity: 10).withAllStrips { unsafe $0.map(\.count) } == [0])
+    }
 }

@@ -10,8 +10,8 @@ package import LectureModel
 package final class RangeSink: TransferSink, @unchecked Sendable {
     /// The size and alignment of blocks: writes of 1 MiB cost a third of writes of 16 KiB.
     package static let blockBytes: UInt64 = 1 << 20
-    /// A file of at most this many bytes is received in blocks that take memory in strips. There are as many of them as
-    /// jobs; a larger one is written past the page cache, where whole blocks are cheaper.
+    /// A file of at most this many bytes, or of unknown length, is received in blocks that take memory in strips. There
+    /// are as many of them as jobs; a larger one is written past the page cache, where whole blocks are cheaper.
     private static let mostInStrips: UInt64 = 8 << 20
     /// How many bytes of memory such a block takes at once.
     private static let stripBytes = 1 << 17
@@ -280,7 +280,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
         body.isSkipping = committed.contains(body.grid.chunk(at: body.offset))
         if body.grid.isStart(body.offset) { body.streamStart = body.offset }
         // A segment of a sealed file is sealed where it is: in one piece of memory, with space for its tag.
-        let inStrips = !body.grid.isSealed && body.total ?? .max <= Self.mostInStrips
+        let inStrips = !body.grid.isSealed && body.total ?? 0 <= Self.mostInStrips
         let block = Block(
             offset: body.offset, capacity: body.isSkipping ? 0 : Int(end - body.offset),
             length: Int(end - body.offset), strips: inStrips ? Self.stripBytes : nil,

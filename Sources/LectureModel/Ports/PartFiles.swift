@@ -120,6 +120,15 @@
         return bytes
     }
 
+    /// Lends the filled bytes of all strips, in order. An empty block lends an empty one.
+    package func withAllStrips<Result, Failure>(
+        _ body: ([UnsafeRawBufferPointer]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var lent: [UnsafeRawBufferPointer] = unsafe []
+        unsafe withStrips { strip, _ in unsafe lent.append(strip) }
+        return try unsafe body(lent)
+    }
+
     /// Lends the filled bytes strip by strip, in order, each with its place in the resource. An empty block lends an
     /// empty one.
     package func withStrips<Failure>(
