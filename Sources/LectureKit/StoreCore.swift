@@ -61,6 +61,8 @@ final class StoreCore: @unchecked Sendable {
     /// - Parameter configuration: where the store is and how to work.
     /// - Throws: ``LectureError``.
     init(_ configuration: LectureConfiguration) throws {
+        // Before libcurl, which uses it, too.
+        OpenSSLProcess.prepare()
         confined = State(configuration: configuration)
         // An unusable value is reported before anything is created.
         _ = try configuration.downloadSettings()

@@ -1,0 +1,13 @@
+import COpenSSL
+
+/// OpenSSL in this process.
+package enum OpenSSLProcess {
+    private static let isPrepared = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+    /// Keeps OpenSSL usable until the process is gone. Called before anything else of it, in any number.
+    ///
+    /// At `exit` OpenSSL frees what all of its functions use (OPENSSL_init_crypto(3), `OPENSSL_INIT_NO_ATEXIT`), while
+    /// another thread may still decrypt what was read ahead: a program that had already said why it ends then ended by
+    /// a signal. The system frees the memory of a process anyway.
+    package static func prepare() { _ = isPrepared }
+}
