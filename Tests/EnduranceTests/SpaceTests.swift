@@ -190,7 +190,9 @@ struct SpaceNetTests {
             failures=0
             while read -r line <&3; do
                 case $line in
-                *'"event":"progress"'*) if [ ! -e /mnt/filler ] && [ $failures = 0 ]; then
+                # A full disk before the file has its space is a reason to stop.
+                *'"event":"progress"'*) if [ ! -e /mnt/filler ] && [ $failures = 0 ] &&
+                    [ "0$(find /mnt/store/media -name '*.part' -printf '%b\n' | head -n 1)" -ge 24576 ]; then
                     # At once: writing all of it may take longer than the download on a busy disk.
                     fallocate -l "$(df --output=avail -B1 /mnt | tail -n 1)" /mnt/filler 2> /dev/null || true
                     cat /dev/zero >> /mnt/filler 2> /dev/null || true
