@@ -50,7 +50,7 @@ struct MediaWriter {
     }
 
     /// Writes all bytes of several strips, one after the other, at an offset: with one call as far as they go past the
-    /// page cache, since each costs as much as a hundred pages.
+    /// page cache. From huge pages a GiB in calls of 128 KiB took 0.26 s of CPU time, in calls of 1 MiB 0.07.
     ///
     /// - Parameters:
     ///   - strips: what to write, in order.

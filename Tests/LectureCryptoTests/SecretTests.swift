@@ -1,6 +1,6 @@
-import Foundation
 import LectureCrypto
 import LectureModel
+import LectureTestSupport
 import Testing
 
 @Suite struct SecretTests {
@@ -31,18 +31,8 @@ import Testing
     @Test func `A secret is in memory that no core dump includes`() throws {
         let secret = try SecretBytes(copying: sample(32))
         let address = unsafe secret.withBytes { UInt(bitPattern: $0.baseAddress) }
-        // Read to its end: a procfs file has no length.
-        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
-        let map = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
-        var flags: Substring?
-        var isInside = false
-        for line in map.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            let ends = (words.first ?? "").split(separator: "-").compactMap { UInt($0, radix: 16) }
-            if ends.count == 2 { isInside = (ends[0]..<ends[1]).contains(address) }
-            if isInside, line.hasPrefix("VmFlags:") { flags = line }
-        }
-        #expect(flags?.split(separator: " ").contains("dd") == true, "\(flags ?? "none")")
+        let flags = try MemoryFlags.find(at: address)
+        #expect(flags.contains("dd"), "\(flags)")
         // Swift ends a value's lifetime after its last use, and frees the memory.
         withExtendedLifetime(secret) {}
     }

@@ -1,5 +1,7 @@
+import Foundation
 import Glibc
 import LectureModel
+import LectureTestSupport
 import Testing
 
 /// Compares with the C library: a debug build is slow with single bytes.
@@ -121,6 +123,19 @@ struct BlockTests {
         }
         #expect(starts.count == 30 && starts.allSatisfy { $0.isMultiple(of: 1 << 20) })
         #expect(blocks.allSatisfy { holds($0, bytes[...]) })
+    }
+
+    /// `hg` among the flags of a mapping: the kernel is to give huge pages for it (proc(5)).
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/sys/kernel/mm/transparent_hugepage")))
+    func `the memory of a block is to be huge pages`() throws {
+        for capacity in [100_000, 1 << 20] {
+            let block = Block(offset: 0, capacity: capacity)
+            #expect(
+                unsafe [UInt8](repeating: 7, count: capacity).withUnsafeBytes { unsafe block.append($0) } == capacity)
+            let flags = try MemoryFlags.find(at: unsafe block.withBytes { UInt(bitPattern: $0.baseAddress) })
+            #expect(flags.contains("hg"), "\(capacity): \(flags)")
+            withExtendedLifetime(block) {}
+        }
     }
 
     @Test func `all strips are lent in order`() {

@@ -19,6 +19,7 @@ enum BlockMemory {
     private static let leastPiece = 1 << 16
     /// The largest piece: half a page.
     private static let mostPiece = Int(CMEMORY_HUGE_PAGE) / 2
+    /// Of pages without a used piece 8 MiB are kept.
     private static let pages = Guarded(HugePageMap(pageBytes: Int(CMEMORY_HUGE_PAGE), keptPages: 4))
 
     /// Uninitialised memory for a block, aligned to a page of 4 KiB.
