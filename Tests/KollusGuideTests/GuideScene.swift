@@ -73,7 +73,7 @@ struct GuideScene: Sendable {
 
     /// Waits until a server has sent so many bytes of each lecture.
     func untilBytesCame(_ count: Int, of keys: String...) async throws {
-        for key in keys { while try await bytes(of: key) < count { await Task.yield() } }
+        for key in keys { try await waitUntil { try await bytes(of: key) >= count } }
     }
 
     /// The bytes of a lecture's body that its server has sent.

@@ -157,9 +157,8 @@ import Testing
         storage.delegate = witness
         try await scene.origin.set(fault: "", on: "/media/bytes-16M-6.mp4")
         // The first one may keep it for the moment that its end takes.
-        while code({ try storage.downloadContent(key) }) == KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue {
-            await Task.yield()
-        }
+        let busy = KollusError.Code.ERROR_ALREADY_DOWNLOADING.rawValue
+        try await waitUntil { code { try storage.downloadContent(key) } != busy }
         #expect(await witness.finals(1).count == 1)
     }
 }

@@ -61,7 +61,7 @@ import Testing
             ["-nostdin", "-v", "error", "-readrate", "0.5", "-i", film, "-c", "copy", "-f", "hls", "-hls_time", "2"]
                 + ["-hls_list_size", "3", "-hls_flags", "delete_segments", "main.m3u8"],
             directory: site.directory.file("live"))
-        while !FileManager.default.fileExists(atPath: site.directory.file("live/main.m3u8")) { await Task.yield() }
+        try await waitUntil { FileManager.default.fileExists(atPath: site.directory.file("live/main.m3u8")) }
         let refused = try await site.run("precache", "--key", "refused", site.url)
         #expect(refused.status == 1 && refused.errorText.contains("--capture URL"), "\(refused.errorText)")
         let captured = try await site.run("precache", "--key", "k", "--capture", site.url)

@@ -55,7 +55,7 @@ private final class Tally: @unchecked Sendable {
 
     /// Waits for a state that other threads reach by themselves.
     private func reach(_ state: () -> Bool) async {
-        while !state() { await Task.yield() }
+        while !Task.isCancelled, !state() { await Task.yield() }
     }
 
     @Test func `A slow disk blocks the caller after eight blocks`() async throws {

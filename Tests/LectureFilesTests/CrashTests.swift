@@ -2,6 +2,7 @@ import Foundation
 import LectureCrypto
 import LectureFiles
 import LectureModel
+import LectureTestSupport
 import Testing
 
 /// The positions at which a process may die, each made by abandoning the object where it is and starting again with
@@ -63,7 +64,7 @@ import Testing
         // Half of a chunk is on the disk too, uncommitted, and wrong. A process that died writes nothing later.
         let wrong = sample(1 << 15, seed: 3)
         first.send(wrong, at: 3 << 16, first.newTransfer())
-        while try Array(store.root.read(path + ".part")[3 << 16..<7 << 15]) != wrong { await Task.yield() }
+        try await waitUntil { try Array(store.root.read(path + ".part")[3 << 16..<7 << 15]) == wrong }
 
         try await resume([0, 3, 4], after: committed)
     }

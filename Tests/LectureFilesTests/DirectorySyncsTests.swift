@@ -58,7 +58,7 @@ private final class SlowDisk: Sendable {
 
     /// Waits for a state that other threads reach by themselves.
     private func reach(_ state: () -> Bool) async {
-        while !state() { await Task.yield() }
+        while !Task.isCancelled, !state() { await Task.yield() }
     }
 
     private func outcomes(_ count: Int) async -> [String: Int32] {

@@ -51,7 +51,7 @@ struct AutomaticDeliveryNetTests {
         try await delivered(1, events)
         // The other program sends nothing itself; its commit is heard of.
         try await other.reports.add(report("there"))
-        while try await resident.reports.summary().counts[.delivered] != 3 { await Task.yield() }
+        try await waitUntil { try await resident.reports.summary().counts[.delivered] == 3 }
         #expect(try await sandbox.lmsSummary().once == 3)
         await other.close()
         await resident.close()
@@ -112,7 +112,7 @@ struct AutomaticDeliveryNetTests {
             rule.batch = 50
             $0.statistics.rules = [rule]
         }
-        while try await third.reports.summary().counts[.delivered] != 2 { await Task.yield() }
+        try await waitUntil { try await third.reports.summary().counts[.delivered] == 2 }
         await third.close()
     }
 
@@ -126,7 +126,7 @@ struct AutomaticDeliveryNetTests {
         await first.close()
         try await sandbox.setLMS(habits: "")
         let second = try manager(site, url)
-        while try await second.reports.summary().counts[.delivered] != 1 { await Task.yield() }
+        try await waitUntil { try await second.reports.summary().counts[.delivered] == 1 }
         #expect(try await sandbox.lmsSummary().once == 1)
         await second.close()
     }
@@ -158,9 +158,9 @@ struct AutomaticDeliveryNetTests {
         // As after many failures.
         close(peer)
         let sandbox = try await SandboxOrigin.start(["--no-https", "--port", "\(port)"])
-        while try await manager.reports.summary().counts[.delivered] != 1 {
+        try await waitUntil {
             await manager.networkChanges()
-            await Task.yield()
+            return try await manager.reports.summary().counts[.delivered] == 1
         }
         #expect(try await sandbox.lmsSummary().once == 1)
         await manager.close()
@@ -189,10 +189,10 @@ struct AutomaticDeliveryNetTests {
         try await sandbox.setLMS(habits: "poison:bad")
         let manager = try manager(site, "\(sandbox.http)/lms/json")
         try await manager.reports.add(report("bad"))
-        while try await manager.reports.summary().counts[.dead] != 1 { await Task.yield() }
+        try await waitUntil { try await manager.reports.summary().counts[.dead] == 1 }
         try await sandbox.setLMS(habits: "")
         #expect(try await manager.reports.retry(matching: ReportQuery()) == 1)
-        while try await manager.reports.summary().counts[.delivered] != 1 { await Task.yield() }
+        try await waitUntil { try await manager.reports.summary().counts[.delivered] == 1 }
         let shelf = try ReportShelf()
         var record = ReportRecord(
             id: "imported", content: "", user: "kim", session: "s", sequence: 1,
@@ -201,7 +201,7 @@ struct AutomaticDeliveryNetTests {
             url: "\(sandbox.http)/lms/json", method: "POST", format: .json, parameters: [])
         let file = try shelf.file([record])
         _ = try await manager.reports.import(from: file) { _ in }
-        while try await manager.reports.summary().counts[.delivered] != 2 { await Task.yield() }
+        try await waitUntil { try await manager.reports.summary().counts[.delivered] == 2 }
         await shelf.manager.close()
         await manager.close()
     }
@@ -213,7 +213,7 @@ struct AutomaticDeliveryNetTests {
         let (other, resident) = (try manager(site, url, .onDemand), try manager(site, url))
         for answer in try await other.reports.add((0..<300).map { report("r\($0)") }) { _ = try answer.get() }
         async let result = other.reports.send()
-        while try await resident.reports.summary().counts[.delivered] != 300 { await Task.yield() }
+        try await waitUntil { try await resident.reports.summary().counts[.delivered] == 300 }
         _ = try await result
         let sums = try await sandbox.lmsSummary()
         #expect(sums.once == 300 && sums.more == 0 && sums.keyViolations == 0)

@@ -192,10 +192,10 @@ struct CancellationNetTests {
         let path = try await manager.contents.path(of: key)
         let task = Task { try await manager.contents.verify(key, options: options) }
         // Its file is open as soon as reading starts.
-        while !Self.openFiles().contains(path) { await Task.yield() }
+        try await waitUntil { Self.openFiles().contains(path) }
         task.cancel()
         #expect(await task.result.isCancelled)
-        while Self.openFiles().contains(path) { await Task.yield() }
+        try await waitUntil { !Self.openFiles().contains(path) }
         #expect(try await manager.contents.find(key)?.state == .completed)
         #expect(try await manager.contents.verify(key).damaged.isEmpty)
         await manager.close()

@@ -91,7 +91,7 @@ struct KilledRunNetTests {
         #expect(try await two.downloads.waitUntilIdle())
         try await one.downloads.remove(key)
         // Gone for both, and requested as something that was never loaded.
-        while try await two.contents.find(key) != nil { await Task.yield() }
+        try await waitUntil { try await two.contents.find(key) == nil }
         await #expect(throws: LectureError(.notLoaded, detail: key.text)) { try await two.downloads.start(key) }
         await one.close()
         await two.close()

@@ -112,7 +112,7 @@ struct ObserverNetTests {
         try Data("no database".utf8).write(to: URL(filePath: "\(other.store)/\(name)"))
         let error = #expect(throws: LectureError.self) { try Self.manager(other, refused) }
         let code = try #require(error?.code)
-        while refused.metrics.isEmpty { await Task.yield() }
+        try await waitUntil { !refused.metrics.isEmpty }
         #expect(refused.records.map(\.message) == ["The store could not be opened."])
         #expect(refused.records.map { $0.fields["error"] } == [code.name])
         #expect(refused.sum("lecturekit_store_troubles_total", ["error": code.name]) == 1)

@@ -181,7 +181,7 @@ struct PlayTimeNetTests {
                 while !Task.isCancelled { sched_yield() }
             }
         }
-        while !began.withLock({ $0 }) { await Task.yield() }
+        try await waitUntil { began.withLock({ $0 }) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect((.seconds(1)...(.milliseconds(1010))).contains(try await scene.used()))
@@ -189,7 +189,7 @@ struct PlayTimeNetTests {
             let play = try await manager.licences.beginPlay(key)
             #expect(try await read(play, 0..<1000) == 1000)
         }
-        while try await scene.used() >= .seconds(2) { await Task.yield() }
+        try await waitUntil { try await scene.used() < .seconds(2) }
         await scene.end()
     }
 

@@ -118,11 +118,11 @@ struct ReconfigurationNetTests {
             $0.statistics.delivery = .automatic
         }
         try await manager.reports.add(LearningReport(values: "{}", user: "kim"))
-        while try await manager.reports.summary().targets.first?.suspension != .unauthorized { await Task.yield() }
+        try await waitUntil { try await manager.reports.summary().targets.first?.suspension == .unauthorized }
         var new = await Self.settings(manager)
         new.statistics.authorize(file: try token("secret", "token"))
         #expect(try await manager.reconfigure(new).isEmpty)
-        while try await manager.reports.summary().counts[.delivered] != 1 { await Task.yield() }
+        try await waitUntil { try await manager.reports.summary().counts[.delivered] == 1 }
         #expect(try await sandbox.lmsSummary().once == 1)
         await manager.close()
     }

@@ -87,7 +87,7 @@ import Testing
         try await receiver.wait { $0.count == 1 }
         _ = try await resident.fetch("\(sandbox.http)/media/bytes-64K-2.mp4")
         try await receiver.wait { $0.count == 2 }
-        while try await resident.webhooks.endpoints()[0].delivered != 2 { await Task.yield() }
+        try await waitUntil { try await resident.webhooks.endpoints()[0].delivered == 2 }
         // With other settings another endpoint gets what happens from then on.
         let second = try await WebhookReceiver.start()
         var settings = LectureConfiguration(storeDirectory: site.store)

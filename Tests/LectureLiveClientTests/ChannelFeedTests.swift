@@ -36,7 +36,7 @@ struct ChannelFeedTests {
             let feed = stand.feed(after: 0)
             for batch in 0..<20 {
                 // One that was only asked for would not be cut below, and then nothing else would be awaited.
-                while server.openedStreams <= batch { await Task.yield() }
+                try await waitUntil { server.openedStreams > batch }
                 for number in 1...10 {
                     // Some are left out of the stream, some come twice.
                     server.say("\(batch) \(number)", reaches: number % 7 != 0, times: number % 5 == 0 ? 2 : 1)
@@ -196,7 +196,7 @@ struct ChannelFeedTests {
             let feed = stand.feed(after: 0)
             #expect(await Self.first(feed, 1) == [.opened])
             for await _ in feed.events { Issue.record("nothing follows") }
-            while await stand.transport.statistics().running > 0 { await Task.yield() }
+            try await waitUntil { await stand.transport.statistics().running == 0 }
         }
     }
 

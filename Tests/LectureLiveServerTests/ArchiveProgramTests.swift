@@ -56,13 +56,13 @@ struct ArchiveProgramTests {
             let child = Int32(try #require(try await line("archiving", server)["process"]?.integer))
             let part = room.sealed + ".part"
             func isMade() -> Bool { FileManager.default.fileExists(atPath: room.sealed) }
-            while share > 0, Self.length(part) < length / 100 * share, !isMade() {
+            try await waitUntil {
                 try #require(!server.hasEnded)
-                await Task.yield()
+                return Self.length(part) >= length / 100 * share || isMade()
             }
             server.send(SIGKILL)
             _ = await server.ending()
-            while ProcessList.isRunning(child) { await Task.yield() }
+            try await waitUntil { !ProcessList.isRunning(child) }
             // On a busy machine the moment may be missed: then there is nothing to interrupt any more.
             if isMade() { return }
             #expect(try room.files("recordings").count == 1)

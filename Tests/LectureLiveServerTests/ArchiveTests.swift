@@ -83,7 +83,7 @@ struct ArchiveTests {
         let other = try await stage.member("other")
         let alone = try await publisher.publish(other)
         let recordings = stage.directory.file("state/recordings")
-        while try FileManager.default.contentsOfDirectory(atPath: recordings).isEmpty { await Task.yield() }
+        try await waitUntil { try !FileManager.default.contentsOfDirectory(atPath: recordings).isEmpty }
         #expect(try await host.createRoom() == 1)
         #expect(try await host.join(1).status == 200)
         let events = try host.events(after: "1-0")

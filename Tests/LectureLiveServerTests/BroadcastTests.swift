@@ -176,7 +176,7 @@ struct BroadcastTests {
         kill(first, SIGKILL)
         let lost = try await events.change(to: .inactive, key: .liveWithoutFeed, after: live.id)
         #expect(await broadcaster.ending().status != 0)
-        while stage.server.mediaProcess == nil || stage.server.mediaProcess == first { await Task.yield() }
+        try await waitUntil { stage.server.mediaProcess.map { $0 != first } ?? false }
         // It may not listen yet: a broadcaster tries again.
         let url = try await LiveFeed.url(of: host)
         var next = try LiveFeed.publish(url)

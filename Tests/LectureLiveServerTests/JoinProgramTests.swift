@@ -126,10 +126,10 @@ struct JoinProgramTests {
     ) async throws -> ChildProcess.Ending {
         let process = try shelf.start()
         if share > 0 {
-            while !process.hasEnded, Self.length(part) < length / 100 * share { await Task.yield() }
+            try await waitUntil { process.hasEnded || Self.length(part) >= length / 100 * share }
         } else {
-            while !process.hasEnded, openBytes(process.identifier, shelf.order.directory) < length / 4 {
-                await Task.yield()
+            try await waitUntil {
+                process.hasEnded || openBytes(process.identifier, shelf.order.directory) >= length / 4
             }
             #expect(try priority(process.identifier) == 10)
         }

@@ -93,7 +93,7 @@ struct ProgramTests {
         server.send(SIGKILL)
         _ = await server.ending()
         _ = await broadcaster.ending()
-        while ProcessList.isRunning(nginx) { await Task.yield() }
+        try await waitUntil { !ProcessList.isRunning(nginx) }
         let (again, later, _) = try await start(directory, rtmp: "0")
         let same = LiveClient(port: later.port, authorization: host.client.authorization)
         let room = try await same.call("GET", "/v2/members/me/video-rooms/1").json

@@ -280,7 +280,7 @@ struct LifeNetTests {
         let transport = try CurlTransport(TransportConfiguration(), clock: standingClock)
         #expect(await !transport.statistics().isPrepared)
         transport.prepare()
-        while await !transport.statistics().isPrepared { await Task.yield() }
+        try await waitUntil { await transport.statistics().isPrepared }
         #expect(await transport.statistics().running == 0)
         await transport.shutdown()
         // Nothing is opened for a transport that has ended.
@@ -323,6 +323,6 @@ struct LifeNetTests {
             await transport.shutdown()
         }
         // The thread drops its reference right after it has reported the end.
-        while watched != nil { await Task.yield() }
+        try await waitUntil { watched == nil }
     }
 }
