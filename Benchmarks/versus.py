@@ -8,8 +8,8 @@ result. The order of the two changes from round to round. Results are compared b
   Benchmarks/versus.py OLD NEW [--rounds 5] [--limit 1.03] [--only NAME[,NAME…]]
 
 OLD and NEW are release builds of lecturectl; lecture-sandbox and nginx serve both. Scenarios: large (one file with a
-digest), tiny (64 KiB each), small (2 MiB each), list (of 20,000), reports (stored and sent in batches), licences
-(pre-cached through the gateway, then renewed).
+digest), tiny (64 KiB each), small (2 MiB each), each pre-cached and verified; list (of 20,000), reports (stored and sent
+in batches), licences (pre-cached through the gateway, then renewed).
 """
 import argparse, json, os, shutil, subprocess, sys, tempfile
 
@@ -67,7 +67,7 @@ class Files:
         build.clear()
         sample = build.run("--quiet", "precache", *self.options, self.course)
         build.require_complete(self.digests)
-        return {"precache": sample}
+        return {"precache": sample, "verify": build.run("--quiet", "verify", "--all")}
 
     def stop(self):
         self.server.stop()

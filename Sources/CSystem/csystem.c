@@ -35,10 +35,10 @@ int csystem_open_parent(int dir) {
     return fd >= 0 ? fd : -errno;
 }
 
-int csystem_open_direct(int fd) {
+int csystem_open_direct(int fd, int mode) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int direct = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+    int direct = open(path, mode | O_DIRECT | O_CLOEXEC);
     return direct >= 0 ? direct : -errno;
 }
 

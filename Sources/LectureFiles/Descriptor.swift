@@ -38,6 +38,16 @@ final class Descriptor: Sendable {
         return opened
     }
 
+    /// Opens the file once more, past the page cache.
+    ///
+    /// - Parameter mode: `O_RDONLY` or `O_RDWR`.
+    /// - Returns: the same file with `O_DIRECT`; nil where the file system refuses that.
+    func openDirect(_ mode: Int32) -> Descriptor? {
+        // Not by F_SETFL: other reads and writes share the flags of their descriptor.
+        let opened = csystem_open_direct(number, mode)
+        return opened >= 0 ? Descriptor(takingOwnership: opened) : nil
+    }
+
     /// Makes a directory in this one, unless there is one: only for its owner, in a shared directory also for the
     /// group.
     ///

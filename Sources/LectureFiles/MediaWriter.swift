@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 
 /// Writes the bytes of a part file: whole pages of all but small files go past the page cache.
@@ -30,10 +29,7 @@ struct MediaWriter {
     ///   - total: its whole length in bytes; nil while unknown, then its blocks are not reserved.
     init(_ file: Descriptor, total: UInt64?) {
         self.file = file
-        guard let total, total >= Self.leastBytes else { return }
-        // Not by F_SETFL: reads and the other writes share the flags of their descriptor.
-        let number = csystem_open_direct(file.number)
-        if number >= 0 { direct = Descriptor(takingOwnership: number) }
+        if let total, total >= Self.leastBytes { direct = file.openDirect(O_RDWR) }
     }
 
     /// Whether the next whole pages go past the page cache.

@@ -32,6 +32,8 @@ protocol ByteSource: AnyObject {
     private let subject: String
     /// Allocated by the first read: a file that is only written needs none.
     private var buffer: UnsafeMutableRawBufferPointer?
+    /// Whether the buffer is within a huge page: for the disk one piece in place of 256.
+    private var isBlock = false
 
     /// Creates a reader.
     ///
@@ -45,7 +47,34 @@ protocol ByteSource: AnyObject {
         self.subject = subject
     }
 
-    deinit { unsafe buffer?.deallocate() }
+    /// Reads what is on the disk, and not what the page cache has of it: past the cache where that pays and the file
+    /// system permits it, otherwise after the cache has dropped the file as far as it can.
+    ///
+    /// - Parameters:
+    ///   - file: the open file.
+    ///   - subject: its path, for messages.
+    ///   - length: how long it is, in bytes.
+    convenience init(onDisk file: Descriptor, _ subject: String, length: UInt64) {
+        // Dirty pages stay, so this is harmless.
+        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+        self.init(file, subject, direct: length >= MediaWriter.leastBytes ? file.openDirect(O_RDONLY) : nil)
+    }
+
+    deinit {
+        guard let buffer = unsafe buffer else { return }
+        if isBlock, let memory = buffer.baseAddress {
+            unsafe BlockMemory.giveBack(memory, buffer.count)
+        } else {
+            unsafe buffer.deallocate()
+        }
+    }
+
+    private func makeBuffer() -> UnsafeMutableRawBufferPointer {
+        guard direct != nil else { return .allocate(byteCount: Self.bufferBytes, alignment: MediaWriter.page) }
+        isBlock = true
+        return unsafe UnsafeMutableRawBufferPointer(
+            start: BlockMemory.take(Self.bufferBytes), count: Self.bufferBytes)
+    }
 
     /// Reads bytes that must exist.
     ///
@@ -56,7 +85,7 @@ protocol ByteSource: AnyObject {
     /// - Throws: ``LectureError`` with ``LectureError/Code/readFile``, or ``LectureError/Code/damaged`` when the file
     ///   ends earlier.
     func read(_ count: Int, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws(LectureError) {
-        let buffer = unsafe self.buffer ?? .allocate(byteCount: Self.bufferBytes, alignment: 4096)
+        let buffer = unsafe self.buffer ?? makeBuffer()
         unsafe self.buffer = buffer
         let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
         let got: Int

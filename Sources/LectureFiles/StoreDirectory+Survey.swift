@@ -18,9 +18,8 @@ extension StoreDirectory {
     ) throws(LectureError) -> FileSurvey? {
         let file = try openForReading(try MediaPath(path))
         let bytes = try self.length(of: file, path)
-        // What is on the disk counts, not what is in the page cache.
-        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
-        let (source, whole, grid) = (ReadableFile(file, path), try digests.sha256(), grid(bytes))
+        let source = ReadableFile(onDisk: file, path, length: bytes)
+        let (whole, grid) = (try digests.sha256(), grid(bytes))
         var (chunks, beginning): ([WrittenChunk], [UInt8]) = ([], [])
         for index in 0..<grid.count(total: bytes) {
             let range = grid.range(of: index, total: bytes)

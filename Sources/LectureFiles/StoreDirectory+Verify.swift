@@ -23,10 +23,9 @@ extension StoreDirectory {
         proofs: [WrittenChunk], pace: (Int) -> Bool
     ) throws(LectureError) -> [Int] {
         let file = try openForReading(try MediaPath(text))
-        // The disk is to be checked, not the page cache. Dirty pages stay, so this is harmless.
-        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
         let length = cipher == nil ? total : try SealedFormat.fileLength(total: total)
-        guard let source = try source(file, text, total: total, cipher) else {
+        let raw = ReadableFile(onDisk: file, text, length: length)
+        guard let source = try source(raw, total: total, cipher) else {
             // Without a header nothing can be opened.
             return total == 0 ? [0] : proofs.map(\.index).sorted()
         }
@@ -56,9 +55,8 @@ extension StoreDirectory {
 
     /// Reads the bytes of a file in clear; nil for a sealed file without a header.
     private func source(
-        _ file: Descriptor, _ text: String, total: UInt64, _ cipher: (any ContentCipher)?
+        _ raw: ReadableFile, total: UInt64, _ cipher: (any ContentCipher)?
     ) throws(LectureError) -> (any ByteSource)? {
-        let raw = ReadableFile(file, text)
         guard let cipher else { return raw }
         guard let length = Int(exactly: total), let layout = SealedLayout(plaintextLength: length) else { return nil }
         do throws(LectureError) {
@@ -97,7 +95,7 @@ extension StoreDirectory {
         proof: WrittenChunk
     ) throws(LectureError) -> [UInt8]? {
         let file = try openForReading(try MediaPath(text))
-        guard let source = try source(file, text, total: total, cipher) else { return nil }
+        guard let source = try source(ReadableFile(file, text), total: total, cipher) else { return nil }
         let check = ChunkCheck(
             source: source, digests: cipher?.digests ?? digests, resource: resource, total: total, grid: grid)
         return try check.bytes(of: proof)

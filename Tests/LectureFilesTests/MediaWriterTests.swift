@@ -225,6 +225,35 @@ import Testing
         #expect(try store.damage(plan, chunks) == [])
     }
 
+    @Test func `Verifying and surveying read a large file from the disk and leave the page cache alone`() async throws {
+        let store = try TestStore()
+        let bytes = sample(Self.total + 12_345)
+        let plan = plan(bytes.count, chunk: 1 << 20, digest: false)
+        let part = store.make()
+        part.file.open(plan)
+        try await part.expectOpened()
+        let transfer = part.newTransfer()
+        var chunks: [WrittenChunk] = []
+        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+            #expect(part.send(Array(bytes[start..<min(start + (1 << 20), bytes.count)]), at: start, transfer))
+            part.file.flush()
+            chunks += try await part.flushed()
+        }
+        try await part.finish(total: bytes.count)
+        let path = "\(store.root.path)/\(plan.path)"
+        let file = unsafe Descriptor(takingOwnership: open(path, O_RDONLY | O_CLOEXEC))
+        posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED)
+        // A file system in memory has only its cache.
+        let isOnDisk = try cached(file, bytes.count) == 0 && file.openDirect(O_RDONLY) != nil
+        #expect(try store.damage(plan, chunks) == [])
+        #expect(try !isOnDisk || cached(file, bytes.count) == 0)
+        let survey = try store.files.survey(
+            path: plan.path, resource: plan.resource, beginning: 5, grid: { _ in plan.grid }, pace: { _ in true })
+        #expect(try survey?.sha256 == store.digests.sha256(of: bytes))
+        #expect(survey?.beginning == Array(bytes[..<5]) && survey?.bytes == UInt64(bytes.count))
+        #expect(try !isOnDisk || cached(file, bytes.count) == 0)
+    }
+
     @Test func `A large sealed file opens to the lecture`() async throws {
         let store = try SealedStore()
         let bytes = SealedStore.media(SealedStore.length(9, 12_345))

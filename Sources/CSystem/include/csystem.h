@@ -18,9 +18,9 @@ int csystem_rename_exchange(int dir, const char *_Nonnull one, const char *_Nonn
 /// descriptor or a negative errno value.
 int csystem_open_parent(int dir);
 
-/// Opens the file of a descriptor once more, for reads and writes past the page cache (O_DIRECT). Returns a descriptor
-/// or a negative errno value.
-int csystem_open_direct(int fd);
+/// Opens the file of a descriptor once more, past the page cache (O_DIRECT); `mode` is O_RDONLY or O_RDWR. Returns a
+/// descriptor or a negative errno value.
+int csystem_open_direct(int fd, int mode);
 
 /// Tries to take an open-file-description write lock on one byte of fd. Returns 0 or an errno value (EAGAIN: it is
 /// held).

@@ -1,13 +1,13 @@
 import CMemory
 
-/// The memory of blocks: pieces of huge pages.
+/// The memory of blocks, and of what is read past the page cache: pieces of huge pages.
 ///
 /// Fresh memory from the system costs a page fault every 4 KiB, which on a large file exceeds the cost of copying the
 /// bytes into it. And a direct write of 1 MiB from ordinary memory is 256 pieces for the disk: more than one request of
 /// a virtual disk takes (254), and each costs time. From huge pages it is one piece. One thread that wrote 2 GiB to
 /// such a disk in blocks of 1 MiB, with a sync each 8 MiB, wrote 440 to 490 MB/s in place of 230 to 255, for 0.16 s of
 /// CPU time in place of 0.39.
-enum BlockMemory {
+package enum BlockMemory {
     /// A block of at most this many bytes gets memory from the allocator. Larger ones leave gaps between the small
     /// pieces of everything else, by which its heaps then grow: 15 MiB after 20,000 files of 64 KiB.
     private static let smallBytes = 1 << 14
@@ -26,7 +26,7 @@ enum BlockMemory {
     ///
     /// - Parameter count: how many bytes are needed.
     /// - Returns: the memory, to be returned with the same count.
-    @unsafe static func take(_ count: Int) -> UnsafeMutableRawPointer {
+    @unsafe package static func take(_ count: Int) -> UnsafeMutableRawPointer {
         guard let bytes = pieceBytes(for: count) else { return .allocate(byteCount: count, alignment: 4096) }
         while true {
             if let address = pages.withLock({ $0.take(bytes) }),
@@ -44,7 +44,7 @@ enum BlockMemory {
     /// - Parameters:
     ///   - memory: the result of ``take(_:)``; not used by the caller afterwards.
     ///   - count: how many bytes were requested.
-    @unsafe static func giveBack(_ memory: UnsafeMutableRawPointer, _ count: Int) {
+    @unsafe package static func giveBack(_ memory: UnsafeMutableRawPointer, _ count: Int) {
         guard pieceBytes(for: count) != nil else { return unsafe memory.deallocate() }
         let piece = UInt(bitPattern: memory)
         guard let page = pages.withLock({ $0.giveBack(piece) }) else { return }
