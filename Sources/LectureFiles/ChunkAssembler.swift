@@ -20,6 +20,8 @@ struct ChunkAssembler {
         var next: UInt64
         var end: UInt64
         var proof: any RunningDigest
+        /// The proof has the bytes before this already.
+        var provenTo: UInt64
     }
 
     private let plan: PartFilePlan
@@ -50,11 +52,13 @@ struct ChunkAssembler {
     ///   - offset: their place in the file, in bytes.
     ///   - transfer: where they came from.
     ///   - endsObject: whether the object ends after them.
+    ///   - block: where they are in; nil to compute their proof from them in any case.
     /// - Returns: the chunks that were completed, in order.
     /// - Throws: ``LectureError`` with ``LectureError/Code/bug`` for bytes out of order or past the end, or
     ///   ``LectureError/Code/cryptography``.
     mutating func take(
-        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, from transfer: TransferID, endsObject: Bool,
+        of block: Block? = nil
     ) throws(LectureError) -> [Finished] {
         let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
         guard !overflow, end <= plan.total ?? .max - grid.length else { throw broken("past the end", at: offset) }
@@ -65,12 +69,12 @@ struct ChunkAssembler {
             if let started = open.removeValue(forKey: transfer) {
                 chunk = started
             } else {
-                chunk = try begin(at: position)
+                chunk = try begin(at: position, with: block)
             }
             guard chunk.next == position else { throw broken("out of order", at: position) }
             let stop = min(end, chunk.end)
             let piece = unsafe bytes[Int(position - offset)..<Int(stop - offset)]
-            unsafe chunk.proof.update(UnsafeRawBufferPointer(rebasing: piece))
+            if stop > chunk.provenTo { unsafe chunk.proof.update(UnsafeRawBufferPointer(rebasing: piece)) }
             chunk.next = stop
             position = stop
             if stop == chunk.end {
@@ -91,12 +95,19 @@ struct ChunkAssembler {
     /// - Parameter transfer: the transfer; nothing happens if it has none.
     mutating func abandon(_ transfer: TransferID) { open[transfer] = nil }
 
-    private func begin(at offset: UInt64) throws(LectureError) -> Open {
+    private func begin(at offset: UInt64, with block: Block?) throws(LectureError) -> Open {
         guard grid.isStart(offset) else { throw broken("inside a chunk", at: offset) }
         let index = grid.chunk(at: offset)
+        let end = grid.range(of: index, total: plan.total).upperBound
+        // One that has bytes of another chunk as well is of no use.
+        if let block, let proof = block.proof, block.offset == offset, offset + UInt64(block.count) <= end {
+            return Open(
+                index: index, start: offset, next: offset, end: end, proof: proof,
+                provenTo: offset + UInt64(block.count))
+        }
         return Open(
-            index: index, start: offset, next: offset, end: grid.range(of: index, total: plan.total).upperBound,
-            proof: try digests.proof(resource: plan.resource, chunk: index))
+            index: index, start: offset, next: offset, end: end,
+            proof: try digests.proof(resource: plan.resource, chunk: index), provenTo: offset)
     }
 
     private func finish(_ chunk: Open) throws(LectureError) -> Finished {

@@ -87,6 +87,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// What arrived before ``open(_:)``: the first bytes of an answer arrive before its length is committed as a plan.
     private struct Early {
         var isOver = false
+        /// Known once the file is asked to open.
+        var plan: PartFilePlan?
         var blocks: [Submission] = []
         /// A small file is often whole, and asked to flush, before it is opened.
         var wantsFlush = false
@@ -151,10 +153,18 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
         // Inside the lock, so that no later block overtakes an early one.
         early.withLock { early in
             early.isOver = true
+            early.plan = plan
             for waiting in early.blocks { queueWrite(waiting) }
             early.blocks = []
             if early.wantsFlush { queueFlush() }
         }
+    }
+
+    /// Begins a proof with the plan that the file is asked to open with.
+    package func proof(ofChunkAt offset: UInt64) -> (any RunningDigest)? {
+        guard let plan = early.withLock({ $0.plan }), plan.grid.isStart(offset) else { return nil }
+        return try? (plan.seal?.cipher.digests ?? digests).proof(
+            resource: plan.resource, chunk: plan.grid.chunk(at: offset))
     }
 
     /// Queues a block; waits first while the block budget is exhausted.
@@ -338,7 +348,8 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
                 // The assembler finds a place that overflows.
                 let isLast = Int(offset - block.offset) + bytes.count == block.count
                 finished += try unsafe body.assembler.take(
-                    bytes, at: offset, from: submitted.transfer, endsObject: submitted.endsObject && isLast)
+                    bytes, at: offset, from: submitted.transfer, endsObject: submitted.endsObject && isLast,
+                    of: block)
             }
             try body.line?.willWrite(block, ending: finished.map(\.range), submitted.ticket)
             var output = writer
@@ -356,7 +367,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
             try unsafe block.withSpare(SealedFormat.tagBytes) { (memory) throws(LectureError) in
                 let finished = try unsafe body.assembler.take(
                     UnsafeRawBufferPointer(rebasing: memory.dropLast(SealedFormat.tagBytes)), at: block.offset,
-                    from: submitted.transfer, endsObject: submitted.endsObject)
+                    from: submitted.transfer, endsObject: submitted.endsObject, of: block)
                 // While it is still their text.
                 try body.line?.willWrite(block, ending: finished.map(\.range), submitted.ticket)
                 isAbandoned = try unsafe !part.take(

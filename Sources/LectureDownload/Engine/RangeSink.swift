@@ -287,6 +287,7 @@ package final class RangeSink: TransferSink, @unchecked Sendable {
             spare: body.grid.spareBytes)
         body.block = block
         if !body.isSkipping, body.grid.isStart(body.offset) {
+            block.proof = part?.proof(ofChunkAt: body.offset)
             shared.withLock { ($0.beginning, $0.kept) = (block, 0) }
         }
         return true

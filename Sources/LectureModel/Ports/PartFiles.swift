@@ -17,6 +17,9 @@
     private let stripBytes: Int
     /// How many bytes of memory follow the last byte that fits.
     private let spare: Int
+    /// The proof of the chunk that begins with the block, over the bytes that are filled; nil where the part file
+    /// computes it later. While bytes arrive they are in the processor's caches, and afterwards they are not.
+    package var proof: (any RunningDigest)?
     /// Memory in the order of the bytes; all but the last strip are full.
     private var strips: [UnsafeMutableRawPointer] = unsafe []
 
@@ -61,6 +64,7 @@
             let (index, place) = count.quotientAndRemainder(dividingBy: stripBytes)
             if place == 0 { unsafe strips.append(BlockMemory.take(memoryBytes(ofStrip: index))) }
             let piece = min(taken - done, stripBytes - place)
+            unsafe proof?.update(UnsafeRawBufferPointer(start: source + done, count: piece))
             unsafe BlockMemory.copy(source + done, piece, to: strips[index] + place, of: capacity)
             count += piece
             done += piece
@@ -280,6 +284,12 @@ package protocol PartFile: AnyObject, Sendable {
     ///
     /// - Parameter plan: what is to be written.
     func open(_ plan: PartFilePlan)
+    /// Begins the proof of a chunk, for the block that begins with it (``Block/proof``).
+    ///
+    /// - Parameter offset: where the block begins.
+    /// - Returns: nil inside a chunk, before ``open(_:)``, and where a proof cannot be computed; the part file then
+    ///   computes it from the block, and reports what fails.
+    func proof(ofChunkAt offset: UInt64) -> (any RunningDigest)?
     /// Passes on a filled block. Blocks the caller while too much waits for the disk. May be called before
     /// ``open(_:)``: the block then waits, and counts as waiting for the disk.
     ///

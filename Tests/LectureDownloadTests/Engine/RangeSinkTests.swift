@@ -8,6 +8,14 @@ import Testing
 /// Records what a sink hands over.
 ///
 /// `@unchecked Sendable`: used by the one thread of its test.
+/// Keeps the bytes that it is of.
+private final class CollectingDigest: RunningDigest {
+    var bytes: [UInt8] = []
+
+    func update(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes.append(contentsOf: bytes) }
+    func finish() throws(LectureError) -> [UInt8] { bytes }
+}
+
 private final class RecordingPart: PartFile, @unchecked Sendable {
     var blocks: [(offset: UInt64, bytes: [UInt8], stream: TransferID, endsObject: Bool)] = []
     /// In how many strips of memory each of them was.
@@ -16,13 +24,17 @@ private final class RecordingPart: PartFile, @unchecked Sendable {
     var hadSpare: [Bool] = []
     var flushes = 0
     var abandoned: [TransferID] = []
+    /// What the proof of each of them is of; nil for one without.
+    var proven: [[UInt8]?] = []
     /// How many blocks are accepted before the file refuses one.
     var capacity = Int.max
 
     func open(_ plan: PartFilePlan) {}
+    func proof(ofChunkAt offset: UInt64) -> (any RunningDigest)? { CollectingDigest() }
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard blocks.count < capacity else { return false }
         unsafe block.withBytes { unsafe blocks.append((block.offset, Array($0), transfer, endsObject)) }
+        proven.append((block.proof as? CollectingDigest)?.bytes)
         var count = 0
         unsafe block.withStrips { _, _ in count += 1 }
         strips.append(count)
@@ -128,6 +140,22 @@ struct RangeSinkTests {
             if bytes.count == total { #expect(try bench.end().reachedEnd) }
             #expect(bench.part.strips == strips && bench.part.blocks.flatMap(\.bytes) == bytes)
         }
+    }
+
+    /// The rest of a chunk that was begun elsewhere, two chunks, and the beginning of the last one.
+    @Test(arguments: [false, true])
+    func `the proof of a chunk is taken while it arrives`(isSealed: Bool) throws {
+        let grid = isSealed ? SealedFormat.grid(segments: 1) : ChunkGrid(length: 1 << 20)
+        let total: UInt64 = 3_500_000
+        let start = grid.start(of: 1) - 1000
+        let bench = Bench(asked: Self.asked(start..<total, total: total), start: start, grid: grid)
+        let bytes = lectureBytes(Int(total - start))
+        #expect(bench.head(206, Self.part(start..<total, of: total)))
+        #expect(bench.deliver(bytes) == bytes.count)
+        #expect(try bench.end().reachedEnd)
+        let blocks = bench.part.blocks
+        #expect(blocks.map(\.bytes.count).first == 1000 && blocks.flatMap(\.bytes) == bytes)
+        #expect(bench.part.proven == [nil] + blocks.dropFirst().map(\.bytes))
     }
 
     @Test(arguments: ["<!doctype HTML><p>sign in", "\u{FEFF}\r\n \t<HTML lang=en>", "<html>"])

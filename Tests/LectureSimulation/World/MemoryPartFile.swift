@@ -119,6 +119,8 @@ final class MemoryPartFile: PartFile, @unchecked Sendable {
         if plan.finish == .whenAsked { notify("the file is open", .opened) }
     }
 
+    func proof(ofChunkAt offset: UInt64) -> (any RunningDigest)? { nil }
+
     func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
         guard !isClosing, !hasFailed, world.isAlive(program) else { return false }
         let what = { "writes \(block.offset)+\(block.count) of transfer \(transfer.value)" }
