@@ -163,9 +163,11 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     /// Begins a proof with the plan that the file is asked to open with.
     package func proof(ofChunkAt offset: UInt64) -> (any RunningDigest)? {
         guard let plan = early.withLock({ $0.plan }), plan.grid.isStart(offset) else { return nil }
-        return try? (plan.seal?.cipher.digests ?? digests).proof(
-            resource: plan.resource, chunk: plan.grid.chunk(at: offset))
+        return try? chunkDigests(plan).proof(resource: plan.resource, chunk: plan.grid.chunk(at: offset))
     }
+
+    /// Makes the proofs: a sealed lecture has a key of its own.
+    private func chunkDigests(_ plan: PartFilePlan) -> any DigestMaker { plan.seal?.cipher.digests ?? digests }
 
     /// Queues a block; waits first while the block budget is exhausted.
     package func submit(_ block: Block, from transfer: TransferID, endsObject: Bool) -> Bool {
@@ -283,7 +285,7 @@ package final class DiskPartFile: PartFile, @unchecked Sendable {
     private func makeBody(_ plan: PartFilePlan) throws(LectureError) -> Body? {
         guard body == nil else { throw LectureError(.bug, detail: plan.path, cause: "opened twice") }
         let path = try MediaPath(plan.path)
-        let assembler = try ChunkAssembler(plan, plan.seal?.cipher.digests ?? digests)
+        let assembler = try ChunkAssembler(plan, chunkDigests(plan))
         let bucket: Descriptor
         do throws(SystemError) {
             guard let found = try media.bucket(of: path, creating: true) else {

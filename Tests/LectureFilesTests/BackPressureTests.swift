@@ -1,5 +1,6 @@
 import Foundation
 import LectureModel
+import LectureTestSupport
 import Testing
 
 @testable import LectureFiles
@@ -53,11 +54,6 @@ private final class Tally: @unchecked Sendable {
         }
     }
 
-    /// Waits for a state that other threads reach by themselves.
-    private func reach(_ state: () -> Bool) async {
-        while !Task.isCancelled, !state() { await Task.yield() }
-    }
-
     @Test func `A slow disk blocks the caller after eight blocks`() async throws {
         let store = try TestStore()
         let gate = Gate()
@@ -65,18 +61,18 @@ private final class Tally: @unchecked Sendable {
         let tally = Tally()
         let group = DispatchGroup()
         submit(12, to: part.file, tally, group)
-        await reach { store.files.budget.blockedCallers == 1 }
+        try await waitUntil { store.files.budget.blockedCallers == 1 }
         #expect(tally.counts == [8, 0])
         #expect(store.files.budget.waitingBlocks == 8)
 
         gate.open()
-        await reach { tally.counts == [12, 0] }
+        try await waitUntil { tally.counts == [12, 0] }
         part.file.flush()
         try await part.expectOpened()
         var reported: [Int] = []
         while reported.count < 12 { reported += try await part.flushed().map(\.index) }
         #expect(reported == Array(0..<12))
-        await reach { store.files.budget.waitingBlocks == 0 }
+        try await waitUntil { store.files.budget.waitingBlocks == 0 }
         #expect(store.files.budget.blockedCallers == 0)
     }
 
@@ -88,11 +84,11 @@ private final class Tally: @unchecked Sendable {
         let group = DispatchGroup()
         for part in parts { submit(7, to: part.file, tally, group) }
         // A block counts as waiting a moment before its caller knows.
-        await reach { tally.counts == [48, 0] && store.files.budget.blockedCallers > 0 }
+        try await waitUntil { tally.counts == [48, 0] && store.files.budget.blockedCallers > 0 }
         #expect(store.files.budget.waitingBlocks == 48, "no file had eight")
         gate.open()
-        await reach { tally.counts == [56, 0] }
-        await reach { store.files.budget.waitingBlocks == 0 }
+        try await waitUntil { tally.counts == [56, 0] }
+        try await waitUntil { store.files.budget.waitingBlocks == 0 }
     }
 
     @Test(arguments: [true, false])
@@ -103,9 +99,9 @@ private final class Tally: @unchecked Sendable {
         let tally = Tally()
         let group = DispatchGroup()
         submit(10, to: part.file, tally, group)
-        await reach { store.files.budget.blockedCallers == 1 }
+        try await waitUntil { store.files.budget.blockedCallers == 1 }
         part.file.close(deleting: deleting)
-        await reach { tally.counts == [8, 2] }
+        try await waitUntil { tally.counts == [8, 2] }
         gate.open()
         try await part.expectOpened()
         if !deleting { #expect(try await part.flushed().count == 8) }
@@ -122,13 +118,13 @@ private final class Tally: @unchecked Sendable {
         let tally = Tally()
         let group = DispatchGroup()
         submit(10, to: part.file, tally, group)
-        await reach { store.files.budget.blockedCallers == 1 }
+        try await waitUntil { store.files.budget.blockedCallers == 1 }
         gate.open()
         try await part.expectOpened()
         #expect(try await part.failure().code == .bug)
-        await reach { tally.counts[0] + tally.counts[1] == 10 }
+        try await waitUntil { tally.counts[0] + tally.counts[1] == 10 }
         #expect(tally.counts[1] > 0)
-        await reach { store.files.budget.waitingBlocks == 0 }
+        try await waitUntil { store.files.budget.waitingBlocks == 0 }
     }
 
     @Test func `A stalled file does not hold up another`() async throws {
@@ -137,10 +133,10 @@ private final class Tally: @unchecked Sendable {
         let slow = stopped(store, gate)
         let tally = Tally()
         submit(10, to: slow.file, tally, DispatchGroup())
-        await reach { store.files.budget.blockedCallers == 1 }
+        try await waitUntil { store.files.budget.blockedCallers == 1 }
         try await store.writeWhole(sample(300_000), plan(300_000, name: "quick"))
         gate.open()
-        await reach { tally.counts == [10, 0] }
+        try await waitUntil { tally.counts == [10, 0] }
     }
 
     @Test func `A dropped part file releases everything`() async throws {
@@ -150,7 +146,7 @@ private final class Tally: @unchecked Sendable {
         part?.send(sample(1 << 18), plan(1 << 20), from: 0..<1 << 18)
         weak let file = part?.file
         part = nil
-        await reach { file == nil }
+        try await waitUntil { file == nil }
         #expect(store.files.budget.waitingBlocks == 0)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LectureModel
+import LectureTestSupport
 import Testing
 
 @testable import LectureFiles
@@ -56,29 +57,24 @@ private final class SlowDisk: Sendable {
         }
     }
 
-    /// Waits for a state that other threads reach by themselves.
-    private func reach(_ state: () -> Bool) async {
-        while !Task.isCancelled, !state() { await Task.yield() }
-    }
-
-    private func outcomes(_ count: Int) async -> [String: Int32] {
-        await reach { outcomes.read { $0.count } == count }
+    private func outcomes(_ count: Int) async throws -> [String: Int32] {
+        try await waitUntil { outcomes.read { $0.count } == count }
         return outcomes.read { $0 }
     }
 
     @Test func `Those who come during a sync share the next one`() async throws {
         let place = try directory()
         sync(place, as: "first")
-        await reach { disk.started == 1 }
+        try await waitUntil { disk.started == 1 }
         for number in 1...20 { sync(try directory(), as: "later \(number)") }
-        await reach { syncs.callers == 21 }
+        try await waitUntil { syncs.callers == 21 }
         #expect(disk.started == 1)
         disk.end()
-        await reach { disk.started == 2 }
+        try await waitUntil { disk.started == 2 }
         // None of them returns before a sync that began after its call has ended.
-        #expect(await outcomes(1) == ["first": 0])
+        #expect(try await outcomes(1) == ["first": 0])
         disk.end()
-        let all = await outcomes(21)
+        let all = try await outcomes(21)
         #expect(all.values.allSatisfy { $0 == 0 })
         #expect(disk.started == 2 && syncs.callers == 0)
     }
@@ -86,36 +82,36 @@ private final class SlowDisk: Sendable {
     @Test func `A sync that fails, fails for those whom it served and for no other`() async throws {
         let place = try directory()
         sync(place, as: "first")
-        await reach { disk.started == 1 }
+        try await waitUntil { disk.started == 1 }
         for number in 1...3 { sync(place, as: "second \(number)") }
-        await reach { syncs.callers == 4 }
+        try await waitUntil { syncs.callers == 4 }
         disk.end()
-        await reach { disk.started == 2 }
+        try await waitUntil { disk.started == 2 }
         sync(place, as: "third")
-        await reach { syncs.callers == 4 }
+        try await waitUntil { syncs.callers == 4 }
         disk.end(SystemError(number: EIO))
-        await reach { disk.started == 3 }
+        try await waitUntil { disk.started == 3 }
         disk.end()
         #expect(
-            await outcomes(5) == ["first": 0, "second 1": EIO, "second 2": EIO, "second 3": EIO, "third": 0])
+            try await outcomes(5) == ["first": 0, "second 1": EIO, "second 2": EIO, "second 3": EIO, "third": 0])
     }
 
     @Test func `Directories do not wait for each other`() async throws {
         sync(try directory("one"), as: "one")
         sync(try directory("two"), as: "two")
-        await reach { disk.started == 2 }
+        try await waitUntil { disk.started == 2 }
         disk.end()
         disk.end()
-        #expect(await outcomes(2) == ["one": 0, "two": 0])
+        #expect(try await outcomes(2) == ["one": 0, "two": 0])
     }
 
     @Test func `Without a caller beside it each call is a sync`() async throws {
         let place = try directory()
         for number in 1...3 {
             sync(place, as: "\(number)")
-            await reach { disk.started == number }
+            try await waitUntil { disk.started == number }
             disk.end()
-            _ = await outcomes(number)
+            _ = try await outcomes(number)
         }
         #expect(disk.started == 3 && syncs.callers == 0)
     }

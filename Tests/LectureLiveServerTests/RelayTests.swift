@@ -37,8 +37,8 @@ struct RelayTests {
     }
 
     /// Waits until nginx serves this many players.
-    private func players(_ count: Int, _ live: Live) async {
-        while await live.stage.server.playerCount() != count {}
+    private func players(_ count: Int, _ live: Live) async throws {
+        try await waitUntil { await live.stage.server.playerCount() == count }
     }
 
     @Test func `a viewer plays over RTMP until the feed ends`() async throws {
@@ -50,11 +50,11 @@ struct RelayTests {
         let player = try LiveFeed.play(address, seconds: 600)
         // A second of media, which the first player has by then as well.
         #expect(await (try LiveFeed.play(address, seconds: 1)).ending().status == 0)
-        await players(1, live)
+        try await players(1, live)
         await LiveFeed.end(live.feed)
         // The end of the stream is sent: no player waits for its time limit.
         #expect(await player.ending().status == 0)
-        await players(0, live)
+        try await players(0, live)
         _ = try await live.events.change(to: .inactive, key: .liveWithoutFeed)
         #expect(try await live.viewer.room(1)["rtmpPlayUrl"] == nil)
         #expect(await (try LiveFeed.play(address, seconds: 1)).ending().status != 0)
@@ -96,7 +96,7 @@ struct RelayTests {
         let (first, second) = (
             try LiveFeed.play(address, seconds: 600), try LiveFeed.play(otherAddress, seconds: 600)
         )
-        await players(2, live)
+        try await players(2, live)
         if isBan {
             let bans = "/v2/members/me/channels/1/bans"
             #expect(try await live.host.client.call("POST", bans, #"{"appUserId":"viewer"}"#).status == 204)
@@ -104,10 +104,10 @@ struct RelayTests {
             #expect(try await live.stage.application.call("DELETE", "/v2/apps/me/members/viewer").status == 204)
         }
         _ = await first.ending()
-        while await live.stage.server.droppingCount() != 0 {}
+        try await waitUntil { await live.stage.server.droppingCount() == 0 }
         #expect(await (try LiveFeed.play(address, seconds: 1)).ending().status != 0)
         #expect(await (try LiveFeed.play(otherAddress, seconds: 1)).ending().status == 0)
-        await players(1, live)
+        try await players(1, live)
         await LiveFeed.end(live.feed)
         #expect(await second.ending().status == 0)
         await live.stage.server.stop()
@@ -126,10 +126,10 @@ struct RelayTests {
             try await nginx.call("POST", "/hooks/\(hooks)/\(word)", form).status
         }
         #expect(try await hook("play", "clientid=999999&name=\(name)&\(address[1])") == 200)
-        await players(1, live)
+        try await players(1, live)
         let bans = "/v2/members/me/channels/1/bans"
         #expect(try await live.host.client.call("POST", bans, #"{"appUserId":"viewer"}"#).status == 204)
-        await players(0, live)
+        try await players(0, live)
         #expect(await live.stage.server.droppingCount() == 1)
         #expect(try await hook("play-done", "clientid=999999&name=\(name)") == 200)
         #expect(await live.stage.server.droppingCount() == 0)

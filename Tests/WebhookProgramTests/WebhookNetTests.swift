@@ -258,9 +258,7 @@ import Testing
             try me.receiver.set("")
             try await me.receiver.wait { $0.filter(\.stored).count == 3 }
             // The receiver has stored the event before the daemon has its answer.
-            var waiting = 3
-            for _ in 0..<500 where waiting > 0 { waiting = try await me.endpoint().waiting }
-            #expect(waiting == 0)
+            try await waitUntil { try await me.endpoint().waiting == 0 }
             daemon.send(SIGTERM)
             let ending = await daemon.ending()
             #expect(ending.status == 0, "\(ending.errorText)")
